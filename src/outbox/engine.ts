@@ -1,7 +1,45 @@
 // Rules that all stores share: looks, leases and kept changes.
 import { HookproofError, messageOf } from "../core/errors.js";
 import type { DueListeners } from "./outbox-store.js";
-import type { DeadLetterFilter, OutboxEvent } from "./records.js";
+import type { DeadLetterFilter, OutboxEntry, OutboxEvent } from "./records.js";
+
+/**
+ * The states of an event, in every store. A claim takes `waiting` ones alone, once they are due: each other way to wait
+ * has a state of its own, and an index that finds its events when the wait is over.
+ *
+ * | state | who moves it on | PostgreSQL: index | SQLite: `state`, `turn`, index | memory |
+ * | --- | --- | --- | --- | --- |
+ * | `new` | a worker, which gives it its place in its ordering key | event_new | never: `enqueue` gives it | never |
+ * | `waiting` | a claim | event_due | 0, 1, due | `waiting` |
+ * | `later` | a look, when its time has come: see `LATER_MS` | event_ripe | 0, 3, ripe | `waiting`, by its time |
+ * | `aside` | what ends its listener's pause, or makes it known | event_behind | 0, 2, aside | `waiting`, in a paused queue |
+ * | `parked` | the end of an event before it in its key | event_key | 0, 0, key | `waiting`, behind its key's first |
+ * | `leased` | its worker, or the end of its lease | event_leased | 0 and `lease_until`, due | `leased` |
+ * | `delivered` | `prune` | event_ended | 1, null, ended | `delivered` |
+ * | `dead` | `redrive`, `drop`, `prune` | event_ended | 2, null, ended | `dead` |
+ * | `cancelled` | `prune` | event_ended | 3, null, ended | `cancelled` |
+ *
+ * A dead letter that blocks its key is in the index of keys too: `blocks_key` in PostgreSQL, its `turn` in SQLite.
+ */
+export const STATES = [
+  "new",
+  "waiting",
+  "later",
+  "aside",
+  "parked",
+  "leased",
+  "delivered",
+  "dead",
+  "cancelled",
+] as const;
+
+export type State = (typeof STATES)[number];
+
+/** What an entry shows of a state; `leased` stands for a lease that has not ended. */
+export function shownState(state: State): OutboxEntry["state"] {
+  if (state === "leased") return "in-flight";
+  return state === "delivered" || state === "dead" || state === "cancelled" ? state : "pending";
+}
 
 /** How long a store tells workers that a listener's options have changed. */
 export const CHANGE_KEPT_MS = 24 * 60 * 60_000;

@@ -7,18 +7,18 @@ export const MUTANTS = [
   ...[
     [
       "the fence is out of every change",
-      'if (entry?.state !== "in-flight" || entry.token !== lease.token) return false;',
-      'if (entry?.state !== "in-flight") return false;',
+      'if (entry?.state !== "leased" || entry.token !== lease.token) return false;',
+      'if (entry?.state !== "leased") return false;',
     ],
     [
       "a lease is never given out again",
       "return isUnfinished(entry) && entry.at <= now;",
-      'return entry.state === "pending" && entry.at <= now;',
+      'return entry.state === "waiting" && entry.at <= now;',
     ],
     [
       "a lease ends when it begins",
-      'Object.assign(entry, { state: "in-flight", at: expiresAt, ...claim });',
-      'Object.assign(entry, { state: "in-flight", at: now, ...claim });',
+      'Object.assign(entry, { state: "leased", at: expiresAt, ...claim });',
+      'Object.assign(entry, { state: "leased", at: now, ...claim });',
     ],
     [
       "a second attempt counts as the first sent",
@@ -84,8 +84,8 @@ export const MUTANTS = [
     ],
     [
       "dead letters are pruned as soon as deliveries",
-      "cancelled: delivered, dead, pending",
-      "cancelled: delivered, dead: Math.max(delivered, dead), pending",
+      "cancelled: delivered, dead, waiting",
+      "cancelled: delivered, dead: Math.max(delivered, dead), waiting",
       "the page",
     ],
     ["the wake-up of an enqueueing is lost", "woken(fresh.length);", "void fresh.length;", "the page"],
@@ -110,8 +110,8 @@ export const MUTANTS = [
     ],
     [
       "cancel takes back what was begun",
-      'entry.state === "pending" && entry.firstAttemptAt === undefined);',
-      'entry.state === "pending");',
+      'entry.state === "waiting" && entry.firstAttemptAt === undefined);',
+      'entry.state === "waiting");',
       "the page",
     ],
     [
@@ -482,7 +482,7 @@ export const MUTANTS = [
     from: "the page",
     store: "sqlite",
     file: "src/outbox/sqlite/enqueue.ts",
-    text: "isBehind ? 0 : turn",
+    text: "isBehind ? PARKED : turn",
     instead: "turn",
   },
   {

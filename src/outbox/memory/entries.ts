@@ -1,5 +1,5 @@
 // The entries of the memory store: what becomes of one, and what is told of them.
-import { CLOCK_AHEAD_MS } from "../engine.js";
+import { CLOCK_AHEAD_MS, type State, shownState } from "../engine.js";
 import type { ClaimedEvent, EventFilter } from "../outbox-store.js";
 import type {
   DeadLetter,
@@ -20,7 +20,7 @@ export function newEntry(event: OutboxEvent, sequence: number, now: number): Mem
     event,
     sequence,
     key: JSON.stringify(orderingKey === undefined ? [listener, null, id] : [listener, orderingKey]),
-    state: "pending",
+    state: "waiting",
     enqueuedAt: now,
     readyAt: Math.max(now, event.deliverAt ?? now),
     at: Math.max(now, event.deliverAt ?? now),
@@ -37,7 +37,7 @@ export function lease(
 ): ClaimedEvent {
   const { event, at, attemptsBeforeRedrive, enqueuedAt } = entry;
   const beforeClaim = {
-    state: "pending",
+    state: "waiting",
     at,
     attempt: entry.attempt,
     firstAttemptAt: entry.firstAttemptAt,
@@ -46,7 +46,7 @@ export function lease(
   const firstAttemptAt = entry.firstAttemptAt ?? now;
   const sentBefore = entry.firstAttemptAt !== undefined;
   const claim = { claimedAt: now, token, attempt, firstAttemptAt, beforeClaim };
-  Object.assign(entry, { state: "in-flight", at: expiresAt, ...claim });
+  Object.assign(entry, { state: "leased", at: expiresAt, ...claim });
   const held = { listener: event.listener, id: event.id, token, expiresAt };
   return { event, lease: held, attempt, attemptsBeforeRedrive, firstAttemptAt, sentBefore, enqueuedAt, now };
 }
@@ -68,9 +68,9 @@ export function followClock(entry: MemoryEntry, now: number): void {
   } = entry;
   const ahead = now + CLOCK_AHEAD_MS;
   const keepsTime = attempt === 0 && attemptsBeforeRedrive === 0 && readyAt > enqueuedAt;
-  const waits = state === "pending" && attempt === attemptsBeforeRedrive && at > ahead && !keepsTime;
+  const waits = state === "waiting" && attempt === attemptsBeforeRedrive && at > ahead && !keepsTime;
   if (!isUnfinished(entry) || (Math.max(enqueuedAt, claimedAt, firstAttemptAt) <= ahead && !waits)) return;
-  const isTried = state === "in-flight" || attempt > attemptsBeforeRedrive;
+  const isTried = state === "leased" || attempt > attemptsBeforeRedrive;
   const left = claimedAt > ahead ? now + Math.max(0, at - claimedAt) : at;
   const rest = isTried ? left : Math.min(at, now);
   entry.at = keepsTime ? readyAt : rest;
@@ -94,7 +94,8 @@ export interface MemoryEntry {
   sequence: number;
   /** What is ordered: the ordering key, or the event alone if it has none. */
   readonly key: string;
-  state: OutboxEntry["state"];
+  /** The heaps and queues of its listener say of a waiting one whether it is `later`, `aside` or `parked`. */
+  state: Exclude<State, "new" | "later" | "aside" | "parked">;
   enqueuedAt: number;
   /** When it was last claimed. */
   claimedAt?: number | undefined;
@@ -137,12 +138,12 @@ export function isOf({ event }: MemoryEntry, { listener = event.listener, ids }:
 }
 
 export function isUnfinished({ state }: MemoryEntry): boolean {
-  return state === "pending" || state === "in-flight";
+  return state === "waiting" || state === "leased";
 }
 
 /** Whether a worker holds it under a lease that has not expired. */
 export function isLeased({ state, at }: MemoryEntry, now: number): boolean {
-  return state === "in-flight" && at > now;
+  return state === "leased" && at > now;
 }
 
 export function isDue(entry: MemoryEntry, now: number): boolean {
@@ -169,7 +170,7 @@ export function deadLetterOf(entry: MemoryEntry, { reason, code }: DeliveryFailu
 }
 
 function stateAt(entry: MemoryEntry, now: number): OutboxEntry["state"] {
-  return entry.state === "in-flight" && !isLeased(entry, now) ? "pending" : entry.state;
+  return entry.state === "leased" && !isLeased(entry, now) ? "pending" : shownState(entry.state);
 }
 
 /** The event that keeps another one of its key from being claimed. */

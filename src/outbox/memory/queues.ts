@@ -84,7 +84,7 @@ class Queue {
   update(entry: MemoryEntry): void {
     const isNew = !this.entries.has(entry);
     this.entries.add(entry);
-    if (entry.state === "in-flight") this.#inFlight.add(entry);
+    if (entry.state === "leased") this.#inFlight.add(entry);
     else this.#inFlight.delete(entry);
     this.#offer(entry);
     if (entry.event.orderingKey === undefined) return;

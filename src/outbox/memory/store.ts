@@ -79,7 +79,7 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
     next: (entry: MemoryEntry) => Partial<MemoryEntry>,
   ): boolean {
     const entry = entries.get(eventName(lease));
-    if (entry?.state !== "in-flight" || entry.token !== lease.token) return false;
+    if (entry?.state !== "leased" || entry.token !== lease.token) return false;
     if (attempt) entry.attempts.push(attempt);
     become(entry, next(entry));
     return true;
@@ -178,7 +178,7 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
     },
     reschedule: async (lease, at, attempt) =>
       change(lease, attempt, (entry) => ({
-        state: "pending",
+        state: "waiting",
         at: at - stepBack(lease.expiresAt - entry.at),
       })),
     fail: async (lease, failure) =>
@@ -210,7 +210,7 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
       const found = new Set(ids);
       return [...found].flatMap((id) => {
         const { state, token, at: expiresAt, attempt } = entries.get(eventName({ listener, id })) ?? {};
-        if (state !== "in-flight" || token === undefined || expiresAt === undefined) return [];
+        if (state !== "leased" || token === undefined || expiresAt === undefined) return [];
         return [{ lease: { listener, id, token, expiresAt }, attempt: attempt ?? 1 }];
       });
     },
@@ -230,7 +230,7 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
         if (place === "end" && entry.event.orderingKey !== undefined) entry.sequence = sequences;
         const attemptsBeforeRedrive = entry.attempt;
         entries.set(eventName(entry.event), entry);
-        become(entry, { state: "pending", at: now, failure: undefined, attemptsBeforeRedrive });
+        become(entry, { state: "waiting", at: now, failure: undefined, attemptsBeforeRedrive });
       }
       woken(redriven.length);
       return result;
@@ -273,7 +273,7 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
       return () => wakes.delete(wake);
     },
     async prune({ delivered, dead }) {
-      const before = { delivered, cancelled: delivered, dead, pending: 0, "in-flight": 0 };
+      const before = { delivered, cancelled: delivered, dead, waiting: 0, leased: 0 };
       const old = all().filter(({ state, endedAt }) => endedAt < before[state]);
       const last = old.some(({ failure }) => failure?.blocksKey) ? lastOfKeys() : undefined;
       const holdsUp = ({ failure, key, sequence }: MemoryEntry) =>
@@ -332,7 +332,7 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
     async cancel(filter) {
       const now = clock.now();
       const found = all().filter((entry) => isOf(entry, filter) && (filter.ids || isUnfinished(entry)));
-      const open = found.filter((entry) => entry.state === "pending" && entry.firstAttemptAt === undefined);
+      const open = found.filter((entry) => entry.state === "waiting" && entry.firstAttemptAt === undefined);
       for (const entry of open) become(entry, { state: "cancelled", endedAt: now });
       woken(open.length);
       return { cancelled: open.length, tooLate: found.length - open.length };

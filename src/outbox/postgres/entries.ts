@@ -1,7 +1,7 @@
 // Where an event stands in PostgreSQL, and what it waits behind.
 import type { Delivery, OutboxAttempt, OutboxEntry } from "../records.js";
 import type { OutboxNames } from "./names.js";
-import { ofKey } from "./order.js";
+import { OF_KEYS, ofKey } from "./order.js";
 import { ms } from "./rows.js";
 
 /** The columns of `EntryRow`. */
@@ -17,7 +17,7 @@ const IS_LEASED = "b.state = 'leased' AND b.leased_until > now()";
 
 /** The event of a pending event's key that holds it up, as JSON: each state's first one is one step in the index of keys. */
 function waitsBehind(names: OutboxNames): string {
-  const firsts = ["leased", "waiting", "aside", "new", "parked", "dead"].map(
+  const firsts = OF_KEYS.map(
     (state) =>
       `(SELECT b.* FROM ${names.event} b WHERE ${ofKey(names, "b", "e", state)} ORDER BY b.seq LIMIT 1)`,
   );

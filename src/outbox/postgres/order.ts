@@ -1,5 +1,5 @@
 // Keeps the order of ordering keys in PostgreSQL.
-import { LATER_MS } from "../engine.js";
+import { LATER_MS, type State } from "../engine.js";
 import { aboveFloor, blocksRead } from "./floor.js";
 import { fromKeyFloor, lowerKeyFloors, raiseKeyFloors, SLOW_KEY_BLOCKS } from "./key-floor.js";
 import { FROM_FIRST, type From } from "./looks.js";
@@ -14,26 +14,29 @@ import { type OutboxNames, OWN_NAMES } from "./names.js";
  */
 
 /** Where an event of a key is that has not ended, or ended so that it blocks its key. */
-const STATES = ["new", "parked", "waiting", "aside", "leased", "dead"];
+export const OF_KEYS: readonly State[] = ["new", "parked", "waiting", "aside", "leased", "dead"];
+
+/** Where the head of a key is. */
+const HEADS: readonly State[] = ["waiting", "aside", "leased"];
 
 /** How many new events one call of `settle` gives their place. */
 const PLACED = 2_000;
 
 /** Matches a key's unfinished or blocking events in one state; written for the index of keys and no other. */
-export function ofKey(names: OutboxNames, row: string, key: string, state: string): string {
+export function ofKey(names: OutboxNames, row: string, key: string, state: State): string {
   return `${row}.listener = ${key}.listener AND ${row}.ordering_key = ${key}.ordering_key
     AND (${row}.ended_at IS NULL OR ${row}.blocks_key) AND (${row}.state || '') = '${state}'
     AND ${row}.seq >= ${fromKeyFloor(names, key)}`;
 }
 
 /** The `seq` of a key's first event in a state; null if there is none. */
-function firstOf(names: OutboxNames, key: string, state: string): string {
+function firstOf(names: OutboxNames, key: string, state: State): string {
   return `(SELECT f.seq FROM ${names.event} f WHERE ${ofKey(names, "f", key, state)} ORDER BY f.seq LIMIT 1)`;
 }
 
 /** Whether events of a row's key wait behind it, if it is a dead letter that blocks its key. */
 export function holdsUp(names: OutboxNames, row: string): string {
-  const waits = ["parked", "new", "waiting", "aside", "leased"].map(
+  const waits = OF_KEYS.filter((state) => state !== "dead").map(
     (state) =>
       `EXISTS (SELECT FROM ${names.event} w WHERE ${ofKey(names, "w", row, state)} AND w.seq > ${row}.seq)`,
   );
@@ -56,7 +59,7 @@ export function lockOrder({ orderLock }: OutboxNames): string {
 
 /** Whether an ordering key has a head. */
 function hasHead(names: OutboxNames): string {
-  return `coalesce(${["waiting", "aside", "leased"].map((state) => firstOf(names, "k", state)).join(", ")}) IS NOT NULL`;
+  return `coalesce(${HEADS.map((state) => firstOf(names, "k", state)).join(", ")}) IS NOT NULL`;
 }
 
 /** Makes the next event of each noted key `waiting`, unless the key has a head. */
@@ -83,7 +86,7 @@ export function passOnFunction(names: OutboxNames): string {
         ${raiseKeyFloors(
           names,
           NOTED,
-          STATES.map((state) => firstOf(names, "k", state)),
+          OF_KEYS.map((state) => firstOf(names, "k", state)),
         )}
       END IF;
     END $pass_on$;`;

@@ -14,16 +14,17 @@ import type { CancelResult, EventFilter, OutboxStore } from "../outbox-store.js"
 import type { ListenerStats, OutboxEntry } from "../records.js";
 import type { Access } from "./dead-letters.js";
 import { type ChangedRow, stateChange } from "./enqueue.js";
+import { type OutboxRow, showing } from "./rows.js";
 import {
   ASIDE,
   CANCELLED,
   IS_ASIDE,
   IS_AWAY,
   IS_LATER,
-  IS_OPEN,
-  type OutboxRow,
+  IS_PARKED,
+  IS_WAITING,
   PENDING,
-  showing,
+  WAITING,
 } from "./schema.js";
 
 /** How many events one transaction reads to cancel them, so that many do not hold up other writers. */
@@ -146,7 +147,7 @@ function cancelling(db: SqliteDatabase, { changing, reading, clock }: Access) {
     last: "SELECT coalesce(max(seq), 0) AS seq FROM hookproof_outbox",
     listeners: `SELECT listener FROM hookproof_outbox_counts WHERE state = ${PENDING} AND events > 0`,
     free: `SELECT ${CANDIDATE}, visible_at AS place FROM hookproof_outbox
-      WHERE listener = ? AND ${IS_OPEN} AND ordering_key IS NULL AND (visible_at, seq) > (?, ?)
+      WHERE listener = ? AND ${IS_WAITING} AND ordering_key IS NULL AND (visible_at, seq) > (?, ?)
       ORDER BY visible_at, seq LIMIT ?`,
     aside: `SELECT ${CANDIDATE}, ready_at AS place FROM hookproof_outbox
       WHERE listener = ? AND ${IS_ASIDE} AND ordering_key IS NULL AND (ready_at, seq) > (?, ?)
@@ -244,10 +245,10 @@ function pendingEntries(
         [JSON.stringify(ids), ...bound],
       ]
     : [
-        `SELECT seq FROM hookproof_outbox INDEXED BY hookproof_outbox_due WHERE ${IS_OPEN} ${ofListener}
+        `SELECT seq FROM hookproof_outbox INDEXED BY hookproof_outbox_due WHERE ${IS_WAITING} ${ofListener}
         UNION ALL
         SELECT seq FROM hookproof_outbox INDEXED BY hookproof_outbox_key
-          WHERE ordering_key IS NOT NULL AND turn = 0 AND state = ${PENDING} ${ofListener}
+          WHERE ordering_key IS NOT NULL AND ${IS_PARKED} ${ofListener}
         UNION ALL
         SELECT seq FROM hookproof_outbox INDEXED BY hookproof_outbox_aside
           WHERE ${IS_ASIDE} ${ofListener}
@@ -266,7 +267,7 @@ function pendingEntries(
 const ASIDE_PAGE = 500;
 
 /** An event under way is left to its lease. A look that puts nothing aside changes nothing: a change wakes who looks. */
-const canBePutAside = `${IS_OPEN} AND (lease_until IS NULL OR lease_until <= ?)`;
+const canBePutAside = `${IS_WAITING} AND (lease_until IS NULL OR lease_until <= ?)`;
 
 /** How many events one transaction makes claimable whose time has come. */
 const RIPE = 2_000;
@@ -274,7 +275,7 @@ const RIPE = 2_000;
 /** Makes events claimable whose time has come, inside a transaction. */
 export function ripening(db: SqliteDatabase): (now: number) => void {
   const change = preparedChanges(db, {
-    ripen: `UPDATE hookproof_outbox SET turn = 1 WHERE seq IN (
+    ripen: `UPDATE hookproof_outbox SET turn = ${WAITING} WHERE seq IN (
       SELECT seq FROM hookproof_outbox WHERE ${IS_LATER} AND visible_at <= ? ORDER BY visible_at LIMIT ${RIPE})`,
   });
   return (now) => void change("ripen", now);
@@ -282,7 +283,7 @@ export function ripening(db: SqliteDatabase): (now: number) => void {
 
 function dueLooks(db: SqliteDatabase, { changing, reading, clock }: Access): DueLooks {
   const next = (listener: string) =>
-    `(SELECT min(listener) FROM hookproof_outbox WHERE ${IS_OPEN} AND listener > ${listener})`;
+    `(SELECT min(listener) FROM hookproof_outbox WHERE ${IS_WAITING} AND listener > ${listener})`;
   const ripen = ripening(db);
   const ask = preparedQueries(db, {
     ripe: `SELECT 1 FROM hookproof_outbox WHERE ${IS_LATER} AND visible_at <= ? LIMIT 1`,
@@ -294,7 +295,7 @@ function dueLooks(db: SqliteDatabase, { changing, reading, clock }: Access): Due
       SELECT waiting.listener, step, coalesce(own.changed_at, 0) AS changedAt,
         coalesce(own.rest_until, 0) > ? AS rests, EXISTS (
           SELECT 1 FROM hookproof_outbox AS one
-          WHERE one.listener = waiting.listener AND ${IS_OPEN} AND visible_at <= ?) AS isDue,
+          WHERE one.listener = waiting.listener AND ${IS_WAITING} AND visible_at <= ?) AS isDue,
         (own.paused_at IS NOT NULL OR coalesce(own.unknown_until, 0) > ?) AND EXISTS (
           SELECT 1 FROM hookproof_outbox AS one
           WHERE one.listener = waiting.listener AND ${canBePutAside}) AS isPaused
@@ -304,7 +305,7 @@ function dueLooks(db: SqliteDatabase, { changing, reading, clock }: Access): Due
         SELECT seq FROM hookproof_outbox
         WHERE listener = ? AND ${canBePutAside} LIMIT ?)
       RETURNING 1`,
-    back: `UPDATE hookproof_outbox SET turn = 1 WHERE seq IN (
+    back: `UPDATE hookproof_outbox SET turn = ${WAITING} WHERE seq IN (
         SELECT seq FROM hookproof_outbox WHERE listener = ? AND ${IS_ASIDE} LIMIT ?)
       RETURNING 1`,
     returning: `SELECT listener FROM hookproof_outbox_listeners

@@ -20,7 +20,8 @@ import type {
   RedriveResult,
 } from "../records.js";
 import { type ChangedRow, stateChange } from "./enqueue.js";
-import { BODY, CANCELLED, DEAD, DELIVERED, deadLetter, IS_ASIDE, type OutboxRow, PENDING } from "./schema.js";
+import { BODY, deadLetter, type OutboxRow } from "./rows.js";
+import { CANCELLED, DEAD, DELIVERED, IS_ASIDE, PARKED, PENDING, WAITING } from "./schema.js";
 
 /** How many dead letters one transaction takes, so that a large redrive does not hold up other writers. */
 const PAGE = 200;
@@ -48,7 +49,7 @@ export function deadLetters(db: SqliteDatabase, { changing, reading, clock }: Ac
   const changed = stateChange(db);
   const ask = preparedQueries(db, { last: "SELECT max(seq) + 1 AS seq FROM hookproof_outbox" });
   const change = preparedChanges(db, {
-    revive: `UPDATE hookproof_outbox SET id = coalesce(?, id), state = ${PENDING}, turn = iif(ordering_key IS NULL, 1, 0),
+    revive: `UPDATE hookproof_outbox SET id = coalesce(?, id), state = ${PENDING}, turn = iif(ordering_key IS NULL, ${WAITING}, ${PARKED}),
         due_at = ?, visible_at = ?, attempts_before_redrive = attempts, first_attempt_at = iif(?, NULL, first_attempt_at),
         ended_at = NULL, reason = NULL, code = NULL
       WHERE seq = ?`,

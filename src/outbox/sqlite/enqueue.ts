@@ -2,7 +2,7 @@
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
 import { LATER_MS, newEvents, SHARED_BODY_MS, sharedBodies } from "../engine.js";
 import type { OutboxEvent } from "../records.js";
-import { ASIDE, DELIVERED, LATER, PENDING } from "./schema.js";
+import { ASIDE, DELIVERED, LATER, PARKED, PENDING, WAITING } from "./schema.js";
 
 /**
  * Stores events over one connection, inside a transaction. It refuses events before it writes anything, because a
@@ -35,8 +35,8 @@ export function enqueueing(db: SqliteDatabase): (events: readonly OutboxEvent[],
     const isBehind = orderingKey !== null && ask("isBehind", listener, orderingKey).length > 0;
     const of = [listener, id, digest, orderingKey, traceparent, encryptionKeyId] as const;
     const readyAt = Math.max(now, event.deliverAt ?? now);
-    const turn = orderingKey === null && readyAt > now + LATER_MS ? LATER : 1;
-    const seq = insert("event", ...of, now, readyAt, readyAt, readyAt, isBehind ? 0 : turn);
+    const turn = orderingKey === null && readyAt > now + LATER_MS ? LATER : WAITING;
+    const seq = insert("event", ...of, now, readyAt, readyAt, readyAt, isBehind ? PARKED : turn);
     if (!isShared) insert("body", seq, event.body);
     return { seq, listener, ordering_key: orderingKey };
   }
@@ -95,7 +95,7 @@ export function stateChange(db: SqliteDatabase): StateChange {
     if (ordering_key === null) return;
     const rows = ask<{ seq: number; turn: number }>("first", listener, ordering_key);
     for (const [place, { seq, turn }] of rows.entries()) {
-      const due = place === 0 ? 1 : 0;
+      const due = place === 0 ? WAITING : PARKED;
       const isAside = place === 0 && turn === ASIDE;
       if (turn !== due && !isAside) change("turn", due, seq);
     }

@@ -7,23 +7,13 @@ import { allowedBy, paceAfter } from "../rate.js";
 import type { Delivery, DeliveryFailure, Lease, OutboxAttempt } from "../records.js";
 import { ripening } from "./control.js";
 import { type ChangedRow, stateChange } from "./enqueue.js";
-import {
-  BODY,
-  type ClaimedRow,
-  claimedEvent,
-  DEAD,
-  DELIVERED,
-  IS_HELD,
-  IS_OPEN,
-  LATER,
-  PENDING,
-  partsOfToken,
-} from "./schema.js";
+import { BODY, type ClaimedRow, claimedEvent, partsOfToken } from "./rows.js";
+import { DEAD, DELIVERED, IS_HELD, IS_WAITING, LATER, PENDING } from "./schema.js";
 
 /** Due events that are inside their window, and of which no other one of their key is leased. */
 const canGo = (
   since: string,
-) => `${IS_OPEN} AND visible_at <= ? AND (first_attempt_at IS NULL OR first_attempt_at >= ${since})
+) => `${IS_WAITING} AND visible_at <= ? AND (first_attempt_at IS NULL OR first_attempt_at >= ${since})
   AND (ordering_key IS NULL OR NOT EXISTS (
     SELECT 1 FROM hookproof_outbox AS leased
     WHERE leased.listener = due.listener AND leased.ordering_key = due.ordering_key AND leased.lease_until > ?))`;
@@ -45,7 +35,7 @@ export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: numbe
           WHERE leased.listener = value AND leased.lease_until > ?) AS leased
       FROM json_each(?) LEFT JOIN hookproof_outbox_listeners AS own ON own.listener = value
       WHERE (own.listener IS NULL OR NOT ${IS_HELD}) AND EXISTS (
-        SELECT 1 FROM hookproof_outbox AS one WHERE one.listener = value AND ${IS_OPEN} AND visible_at <= ?)`,
+        SELECT 1 FROM hookproof_outbox AS one WHERE one.listener = value AND ${IS_WAITING} AND visible_at <= ?)`,
     claim: claimSql(`SELECT seq FROM hookproof_outbox AS due WHERE listener = ? AND ${canGo("?")}
       ORDER BY visible_at, seq LIMIT ?`),
     // The first event of each of many listeners costs less in one statement.

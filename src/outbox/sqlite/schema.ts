@@ -1,38 +1,28 @@
 // The tables of the outbox in SQLite.
-import { type ErrorCode, HookproofError, messageOf } from "../../core/errors.js";
+import { HookproofError, messageOf } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
-import { inTransaction, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
-import type { ClaimedEvent } from "../outbox-store.js";
-import type {
-  DeadLetter,
-  Delivery,
-  DeliveryFailure,
-  OutboxAttempt,
-  OutboxEntry,
-  OutboxEvent,
-} from "../records.js";
+import { inTransaction, type SqliteDatabase } from "../../sqlite/database.js";
 
-/** States of an event in the table. */
+/** What the column `state` says of an event: that it has not ended, or how. */
 export const PENDING = 0;
 export const DELIVERED = 1;
 export const DEAD = 2;
 export const CANCELLED = 3;
 
-const STATE_NAMES = ["pending", "delivered", "dead", "cancelled"] as const;
+/** What the column `turn` says of a pending event; see `STATES`. */
+export const PARKED = 0;
+export const WAITING = 1;
+export const ASIDE = 2;
+export const LATER = 3;
 
-/** Pending events whose turn it is; the index of due events holds no others. */
-export const IS_OPEN = `state = ${PENDING} AND turn = 1`;
+/** Events that may be claimed once they are due, those under way among them; the index of due events holds no others. */
+export const IS_WAITING = `state = ${PENDING} AND turn = ${WAITING}`;
+export const IS_PARKED = `turn = ${PARKED} AND state = ${PENDING}`;
+export const IS_ASIDE = `state = ${PENDING} AND turn = ${ASIDE}`;
+export const IS_LATER = `state = ${PENDING} AND turn = ${LATER}`;
 
 /** Pending events that are not due from `ready_at` on. Of the others, the first one due is the oldest. */
-export const IS_MOVED = `state = ${PENDING} AND (turn <> 1 OR visible_at <> ready_at)`;
-
-/** Pending events of a paused or unknown listener that were put aside: a look for listeners with due events does not pass them. */
-export const ASIDE = 2;
-export const IS_ASIDE = `state = ${PENDING} AND turn = ${ASIDE}`;
-
-/** Pending events without a key that are not due for a while (`LATER_MS`): neither a look nor a claim passes them. */
-export const LATER = 3;
-export const IS_LATER = `state = ${PENDING} AND turn = ${LATER}`;
+export const IS_MOVED = `state = ${PENDING} AND (turn <> ${WAITING} OR visible_at <> ready_at)`;
 
 /** Listeners whose events are put aside at a time. */
 export const IS_AWAY = "(paused_at IS NOT NULL OR unknown_until > ?)";
@@ -44,8 +34,8 @@ export const IS_HELD = "(paused_at IS NOT NULL OR rest_until > ?)";
  * The steps from each version of the tables to the next one; a file of version n has had the first n. A step that was
  * published is never changed.
  *
- * - `turn` is 1 for an event whose turn it is, 2 for one whose listener is paused or unknown and that was put aside, 3 for one that is not due for a
- *   while, 0 for one behind an earlier event of its ordering key, and NULL for a finished one, so that a claim does not read events that have to wait.
+ * - `state` and `turn` are the state of an event, as the table of `STATES` has it. A lease that ends is a time and not
+ *   a change. A dead letter that blocks its key keeps its turn, so that the index of keys finds it.
  * - `ready_at` is when an event was due at first: its age counts from then.
  * - `visible_at` is when an event may be claimed: when it is due, or when its lease expires.
  * - `claimed_at` is when an event was last claimed, `rested_at` when a rest was last noted. The clock was last seen at `seen_at`; see clock.ts.
@@ -85,7 +75,7 @@ const STEPS: readonly string[] = [
     UNIQUE (id, listener)
   );
   CREATE INDEX hookproof_outbox_due ON hookproof_outbox (listener, visible_at, seq)
-    WHERE ${IS_OPEN};
+    WHERE ${IS_WAITING};
   CREATE INDEX hookproof_outbox_key ON hookproof_outbox (listener, ordering_key, seq)
     WHERE ordering_key IS NOT NULL AND turn IS NOT NULL;
   CREATE INDEX hookproof_outbox_leased ON hookproof_outbox (listener, ordering_key, lease_until)
@@ -187,203 +177,4 @@ function versionOf(db: SqliteDatabase): number {
   if (db.prepare(named).all().length === 0) return 0;
   const [row] = db.prepare("SELECT version FROM hookproof_outbox_version").all() as { version: number }[];
   return row?.version ?? 0;
-}
-
-/** An event's body: its own, or the one that it has together with others. */
-export const BODY = `coalesce(
-  (SELECT body FROM hookproof_outbox_bodies AS bodies WHERE bodies.seq = hookproof_outbox.seq),
-  (SELECT body FROM hookproof_outbox_shared AS shared
-    WHERE shared.id = hookproof_outbox.id AND shared.digest = hookproof_outbox.digest))`;
-
-/** A row of the table of events, with its body if the query asks for it. */
-export interface OutboxRow {
-  seq: number;
-  listener: string;
-  id: string;
-  digest: string;
-  ordering_key: string | null;
-  traceparent: string | null;
-  encryption_key_id: string | null;
-  enqueued_at: number;
-  ready_at: number;
-  state: number;
-  turn: number | null;
-  due_at: number;
-  visible_at: number;
-  attempts: number;
-  attempts_before_redrive: number;
-  first_attempt_at: number | null;
-  sent_before: number | null;
-  lease_token: string | null;
-  lease_until: number | null;
-  claimed_at: number | null;
-  ended_at: number | null;
-  outcome: Delivery["outcome"] | null;
-  reason: DeliveryFailure["reason"] | null;
-  code: ErrorCode | null;
-  history: string;
-  /** An ArrayBuffer from libsql, a kind of Uint8Array from other drivers. */
-  body?: Uint8Array | ArrayBuffer | null;
-}
-
-/** The columns of a row that a claim returns. */
-export type ClaimedRow = Omit<
-  OutboxRow,
-  | "ready_at"
-  | "state"
-  | "turn"
-  | "visible_at"
-  | "claimed_at"
-  | "ended_at"
-  | "outcome"
-  | "reason"
-  | "code"
-  | "history"
->;
-
-/** The lease of an event that was handed out, as it was claimed. */
-export function heldLease(row: LeasedRow): Pick<ClaimedEvent, "lease" | "attempt"> {
-  const { listener, id, lease_until: expiresAt, attempts: attempt } = row;
-  return { lease: { listener, id, token: leaseToken(row), expiresAt }, attempt };
-}
-
-/** The columns of an event that say how it is leased. */
-export interface LeasedRow {
-  readonly seq: number;
-  readonly listener: string;
-  readonly id: string;
-  readonly lease_token: string;
-  readonly lease_until: number;
-  readonly attempts: number;
-}
-
-/** The token of a lease names its row: to find that by the event's id, a page of a large index is read for each event. */
-function leaseToken({ seq, lease_token: token }: Pick<ClaimedRow, "seq" | "lease_token">): string {
-  return `${seq} ${token}`;
-}
-
-/** The parts of a token, to find its row with. Of a text that is no token they fit no row. */
-export function partsOfToken(token: string): readonly [seq: number, token: string] {
-  const [seq, ...rest] = token.split(" ");
-  return [Number(seq) || 0, rest.join(" ")];
-}
-
-export function claimedEvent(row: ClaimedRow, now: number): ClaimedEvent {
-  const { listener, id } = row;
-  return {
-    event: eventOf(row),
-    lease: { listener, id, token: leaseToken(row), expiresAt: row.lease_until ?? now },
-    attempt: row.attempts,
-    attemptsBeforeRedrive: row.attempts_before_redrive,
-    firstAttemptAt: row.first_attempt_at ?? now,
-    sentBefore: row.sent_before === 1,
-    enqueuedAt: row.enqueued_at,
-    now,
-  };
-}
-
-export function deadLetter(row: OutboxRow): DeadLetter {
-  return {
-    event: eventOf(row),
-    reason: row.reason as DeliveryFailure["reason"],
-    code: row.code as ErrorCode,
-    failedAt: row.ended_at ?? 0,
-    enqueuedAt: row.enqueued_at,
-    ...firstAttempt(row),
-    attempts: attemptsOf(row),
-  };
-}
-
-/** The attempts of a row; another program may have written anything there. */
-function attemptsOf({ history }: OutboxRow): OutboxAttempt[] {
-  try {
-    const attempts: unknown = JSON.parse(history);
-    return Array.isArray(attempts) ? attempts.filter(isAttempt) : [];
-  } catch {
-    return [];
-  }
-}
-
-function isAttempt(value: unknown): value is OutboxAttempt {
-  if (typeof value !== "object" || value === null) return false;
-  const { number, startedAt, durationMs, status = 0, code = "", answer = "" } = value as OutboxAttempt;
-  return (
-    [number, startedAt, durationMs, status].every((part) => typeof part === "number") &&
-    [code, answer].every((part) => typeof part === "string")
-  );
-}
-
-type HolderRow = Pick<OutboxRow, "id" | "state" | "enqueued_at" | "ended_at" | "lease_until">;
-
-function stateAt({ state, lease_until }: HolderRow, now: number): OutboxEntry["state"] {
-  return lease_until !== null && lease_until > now ? "in-flight" : (STATE_NAMES[state] ?? "pending");
-}
-
-/** Shows events of the table, with what they wait behind. */
-export function showing(db: SqliteDatabase): (row: OutboxRow, now: number) => OutboxEntry {
-  const columns = "id, state, enqueued_at, ended_at, lease_until";
-  const ask = preparedQueries(db, {
-    leased: `SELECT ${columns} FROM hookproof_outbox
-      WHERE listener = ? AND ordering_key = ? AND lease_until > ? LIMIT 1`,
-    before: `SELECT ${columns} FROM hookproof_outbox
-      WHERE listener = ? AND ordering_key = ? AND turn IS NOT NULL AND seq < ? ORDER BY seq LIMIT 1`,
-  });
-
-  function holderOf(
-    { listener, ordering_key: key, seq }: OutboxRow,
-    now: number,
-  ): OutboxEntry["waitsBehind"] {
-    if (key === null) return undefined;
-    const [holder = ask<HolderRow>("before", listener, key, seq)[0]] = ask<HolderRow>(
-      "leased",
-      listener,
-      key,
-      now,
-    );
-    if (!holder) return undefined;
-    const state = stateAt(holder, now) as "pending" | "in-flight" | "dead";
-    return { id: holder.id, state, since: (state === "dead" ? holder.ended_at : null) ?? holder.enqueued_at };
-  }
-
-  return (row, now) =>
-    outboxEntry(row, now, stateAt(row, now) === "pending" ? holderOf(row, now) : undefined);
-}
-
-function outboxEntry(row: OutboxRow, now: number, waitsBehind: OutboxEntry["waitsBehind"]): OutboxEntry {
-  const state = stateAt(row, now);
-  return {
-    listener: row.listener,
-    id: row.id,
-    state,
-    enqueuedAt: row.enqueued_at,
-    ...(row.ordering_key === null ? {} : { orderingKey: row.ordering_key }),
-    ...(waitsBehind && { waitsBehind }),
-    ...(state === "pending" ? { dueAt: row.visible_at } : {}),
-    ...firstAttempt(row),
-    ...(row.outcome === null ? {} : { outcome: row.outcome }),
-    attempts: attemptsOf(row),
-  };
-}
-
-function firstAttempt({ first_attempt_at }: Pick<OutboxRow, "first_attempt_at">): {
-  firstAttemptAt?: number;
-} {
-  return first_attempt_at === null ? {} : { firstAttemptAt: first_attempt_at };
-}
-
-function eventOf(row: ClaimedRow): OutboxEvent {
-  return {
-    id: row.id,
-    listener: row.listener,
-    body: bytesOf(row.body ?? new Uint8Array()),
-    digest: row.digest,
-    ...(row.ordering_key === null ? {} : { orderingKey: row.ordering_key }),
-    ...(row.traceparent === null ? {} : { traceparent: row.traceparent }),
-    ...(row.encryption_key_id === null ? {} : { encryptionKeyId: row.encryption_key_id }),
-  };
-}
-
-function bytesOf(body: Uint8Array | ArrayBuffer): Uint8Array {
-  if (body instanceof ArrayBuffer) return new Uint8Array(body);
-  return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
 }

@@ -17,18 +17,8 @@ import { createWaker, fileCheck, isDurable, openOutboxFile, unavailable, withCod
 import { deadLetters, type Place, upkeep } from "./dead-letters.js";
 import { enqueueing } from "./enqueue.js";
 import { claiming, leasing } from "./leases.js";
-import {
-  DEAD,
-  DELIVERED,
-  heldLease,
-  IS_HELD,
-  IS_MOVED,
-  IS_OPEN,
-  type LeasedRow,
-  type OutboxRow,
-  PENDING,
-  showing,
-} from "./schema.js";
+import { heldLease, type LeasedRow, type OutboxRow, showing } from "./rows.js";
+import { DEAD, DELIVERED, IS_HELD, IS_MOVED, IS_WAITING, PENDING } from "./schema.js";
 
 /** Options of `sqliteStore`. */
 export interface SqliteStoreOptions {
@@ -239,7 +229,7 @@ function lookups(db: SqliteDatabase): Lookups {
       WHERE listener = ? AND ${IS_MOVED} AND (lease_until IS NULL OR lease_until <= ?)
       ORDER BY ready_at LIMIT 1`,
     first: `SELECT ready_at FROM hookproof_outbox
-      WHERE listener = ? AND ${IS_OPEN} AND (lease_until IS NULL OR lease_until <= ?)
+      WHERE listener = ? AND ${IS_WAITING} AND (lease_until IS NULL OR lease_until <= ?)
       ORDER BY visible_at LIMIT 1`,
   });
 
