@@ -72,8 +72,8 @@ export const MUTANTS = [
   ...[
     [
       "no wake-up after a burial (M12)",
-      'woken(change(lease, failure.attempt, () => ({ state: "dead", failure, endedAt: clock.now() })))',
-      'change(lease, failure.attempt, () => ({ state: "dead", failure, endedAt: clock.now() }))',
+      'this.#woken(\n      this.#change(lease, failure.attempt, () => ({ state: "dead"',
+      'Boolean(\n      this.#change(lease, failure.attempt, () => ({ state: "dead"',
       "the review",
     ],
     [
@@ -88,24 +88,29 @@ export const MUTANTS = [
       "cancelled: delivered, dead: Math.max(delivered, dead), waiting",
       "the page",
     ],
-    ["the wake-up of an enqueueing is lost", "woken(fresh.length);", "void fresh.length;", "the page"],
-    ["no wake-up after a delivery (M11)", "return woken(done.length);", "return done.length;", "the review"],
+    ["the wake-up of an enqueueing is lost", "this.#woken(fresh.length);", "void fresh.length;", "the page"],
+    [
+      "no wake-up after a delivery (M11)",
+      "return this.#woken(done.length);",
+      "return done.length;",
+      "the review",
+    ],
     [
       "release counts the attempt",
-      "leases.filter((lease) => change(lease, undefined, ({ beforeClaim }) => beforeClaim ?? {})).length",
-      "leases.filter((lease) => change(lease, undefined, ({ beforeClaim }) => ({ ...beforeClaim, attempt: 1 }))).length",
+      "leases.filter((lease) => this.#change(lease, undefined, ({ beforeClaim }) => beforeClaim ?? {})).length",
+      "leases.filter((lease) => this.#change(lease, undefined, ({ beforeClaim }) => ({ ...beforeClaim, attempt: 1 }))).length",
       "the page",
     ],
     [
       "a pause is not looked at",
-      "isPaused(listener) || (held.get(listener)?.restsUntil ?? 0) > now;",
-      "(held.get(listener)?.restsUntil ?? 0) > now;",
+      "this.isPaused(listener) || (this.of(listener).restsUntil ?? 0) > now;",
+      "(this.of(listener).restsUntil ?? 0) > now;",
       "the page",
     ],
     [
       "a rest is not looked at",
-      "isPaused(listener) || (held.get(listener)?.restsUntil ?? 0) > now;",
-      "isPaused(listener);",
+      "this.isPaused(listener) || (this.of(listener).restsUntil ?? 0) > now;",
+      "this.isPaused(listener);",
       "the page",
     ],
     [
@@ -116,7 +121,7 @@ export const MUTANTS = [
     ],
     [
       "an enqueueing overwrites an event it knows",
-      "const fresh = newEvents(events, (event) => entries.get(eventName(event))?.event.digest);",
+      "const fresh = newEvents(events, (event) => this.#entries.get(eventName(event))?.event.digest);",
       "const fresh = newEvents(events, () => undefined);",
       "the page",
     ],
@@ -130,7 +135,7 @@ export const MUTANTS = [
     name,
     from,
     store: "memory",
-    file: "src/outbox/memory/store.ts",
+    file: `src/outbox/memory/${text.includes("restsUntil") ? "holds" : "store"}.ts`,
     text,
     instead,
   })),
@@ -272,7 +277,7 @@ export const MUTANTS = [
     from: "the page",
     store: "memory",
     file: "src/outbox/memory/store.ts",
-    text: "queues.leased(listener, now);",
+    text: "this.#queues.leased(listener, now);",
     instead: "0;",
   },
   {
@@ -280,8 +285,8 @@ export const MUTANTS = [
     from: "the page",
     store: "memory",
     file: "src/outbox/memory/store.ts",
-    text: "      if (rate) paces.set(",
-    instead: "      if (rate && listeners.size < 0) paces.set(",
+    text: "      if (rate)\n        this.#paces.set(",
+    instead: "      if (rate && listeners.size < 0)\n        this.#paces.set(",
   },
   {
     name: "a limit per process: the store does not count what others have leased",

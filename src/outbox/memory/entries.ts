@@ -6,12 +6,12 @@ import type {
   DeadLetterFilter,
   Delivery,
   DeliveryFailure,
-  ListenerPause,
   ListenerStats,
   OutboxAttempt,
   OutboxEntry,
   OutboxEvent,
 } from "../records.js";
+import type { MemoryHolds } from "./holds.js";
 
 export function newEntry(event: OutboxEvent, sequence: number, now: number): MemoryEntry {
   const counts = { attempt: 0, attemptsBeforeRedrive: 0, attempts: [] };
@@ -117,22 +117,6 @@ export interface MemoryEntry {
   endedAt: number;
 }
 
-/** What keeps a listener's events from being claimed. */
-export interface HeldListener {
-  readonly paused?: ListenerPause;
-  readonly restsUntil?: number;
-  /** When the rest was noted. */
-  readonly restedAt?: number;
-  /** Set while no function of listeners knows it. */
-  readonly unknown?: { readonly since: number; readonly until: number } | undefined;
-}
-
-/** A rest that was noted before the clock was put back is as much shorter. */
-export function restAt(held: HeldListener, now: number): HeldListener {
-  const { restsUntil = 0, restedAt = 0 } = held;
-  return restedAt > now ? { ...held, restsUntil: restsUntil - (restedAt - now), restedAt: now } : held;
-}
-
 export function isOf({ event }: MemoryEntry, { listener = event.listener, ids }: EventFilter): boolean {
   return listener === event.listener && (ids?.includes(event.id) ?? true);
 }
@@ -207,19 +191,14 @@ export function entryOf(entry: MemoryEntry, others: Iterable<MemoryEntry>, now: 
   };
 }
 
-export function statsOf(
-  entries: readonly MemoryEntry[],
-  held: ReadonlyMap<string, HeldListener>,
-  now: number,
-): ListenerStats[] {
+export function statsOf(entries: readonly MemoryEntry[], held: MemoryHolds, now: number): ListenerStats[] {
   const counted = entries.filter(({ state }) => state !== "cancelled");
-  const paused = [...held.keys()].filter((listener) => held.get(listener)?.paused);
-  const listeners = new Set([...counted.map(({ event }) => event.listener), ...paused]);
+  const listeners = new Set([...counted.map(({ event }) => event.listener), ...held.paused()]);
   return [...listeners].map((listener) => {
     const own = counted.filter(({ event }) => event.listener === listener);
     const pending = own.filter((entry) => isUnfinished(entry) && !isLeased(entry, now));
     const oldest = pending.reduce((least, { readyAt }) => Math.min(least, readyAt), now);
-    const { restsUntil = 0, paused, unknown } = held.get(listener) ?? {};
+    const { restsUntil = 0, paused, unknown } = held.of(listener);
     return {
       listener,
       pending: pending.length,
