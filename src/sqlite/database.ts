@@ -35,11 +35,17 @@ export type SqliteValue = string | number | null | Uint8Array;
 
 type Bound = Exclude<SqliteValue, null>;
 
+/** Runs a query by its name. */
+export type Queries<Name extends string> = <Row>(name: Name, ...values: SqliteValue[]) => Row[];
+
+/** Runs a change by its name. */
+export type Changes<Name extends string> = (name: Name, ...values: SqliteValue[]) => number;
+
 /** Prepares each query when it is first run, because its tables may not exist before. */
 export function preparedQueries<Name extends string>(
   db: SqliteDatabase,
   queries: Readonly<Record<Name, string>>,
-): <Row>(name: Name, ...values: SqliteValue[]) => Row[] {
+): Queries<Name> {
   const statementOf = preparedStatements(db, queries);
   return <Row>(name: Name, ...values: SqliteValue[]) =>
     statementOf(name).all(...(values as Bound[])) as Row[];
@@ -49,7 +55,7 @@ export function preparedQueries<Name extends string>(
 export function preparedChanges<Name extends string>(
   db: SqliteDatabase,
   changes: Readonly<Record<Name, string>>,
-): (name: Name, ...values: SqliteValue[]) => number {
+): Changes<Name> {
   const statementOf = preparedStatements(db, changes);
   return (name, ...values) => Number(statementOf(name).run(...(values as Bound[])).lastInsertRowid);
 }

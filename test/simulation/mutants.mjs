@@ -518,8 +518,8 @@ export const MUTANTS = [
     name: "expired events are not counted",
     from: "the page",
     store: "sqlite",
-    file: "src/outbox/sqlite/dead-letters.ts",
-    text: "changed(rows, PENDING, DEAD);",
+    file: "src/outbox/sqlite/upkeep.ts",
+    text: "this.#changed(rows, PENDING, DEAD);",
     instead: "",
   },
   {
@@ -559,8 +559,8 @@ export const MUTANTS = [
     name: "what is pruned is not counted",
     from: "the page",
     store: "sqlite",
-    file: "src/outbox/sqlite/dead-letters.ts",
-    text: "changed(rows, state === CANCELLED ? undefined : state, undefined);",
+    file: "src/outbox/sqlite/upkeep.ts",
+    text: "this.#changed(rows, state === CANCELLED ? undefined : state, undefined);",
     instead: "",
   },
   {

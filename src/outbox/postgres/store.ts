@@ -12,8 +12,9 @@ import { filterCopy } from "../engine.js";
 import type { OutboxStore } from "../outbox-store.js";
 import type { ListenerStats, OutboxEntry } from "../records.js";
 import { clockFollower } from "./clock.js";
-import { listenerControl } from "./control.js";
-import { deadLetters, upkeep } from "./dead-letters.js";
+import { ListenerControl } from "./control.js";
+import { DeadLetters } from "./dead-letters.js";
+import { PostgresDueLooks } from "./due.js";
 import { enqueueing } from "./enqueue.js";
 import { type EntryRow, entryColumns, outboxEntry } from "./entries.js";
 import { storeFailure } from "./failures.js";
@@ -24,6 +25,7 @@ import { type OutboxNames, OWN_PATH, outboxNames } from "./names.js";
 import { type HeldRow, heldLease, ms } from "./rows.js";
 import { IS_BEHIND, isPrepared, prepareTables } from "./schema.js";
 import { OutsideTransaction, requireTransaction, transactionOf } from "./transaction.js";
+import { Upkeep } from "./upkeep.js";
 import { createWaker } from "./wake.js";
 
 /** Options of `postgresStore`. */
@@ -74,9 +76,10 @@ export function postgresStore(options: PostgresStoreOptions): OutboxStore<Postgr
   const seen = looks(names);
   const claim = claiming(database, names, seen);
   const leases = leasing(database, names);
-  const letters = deadLetters(database, names);
-  const ending = upkeep(database, names);
-  const control = listenerControl(database, names);
+  const letters = new DeadLetters(database, names);
+  const ending = new Upkeep(database, names);
+  const dueLooks = new PostgresDueLooks(database, names);
+  const control = new ListenerControl(database, names, dueLooks);
   const follow = clockFollower(database, names);
   const reads = lookups(database, names, seen);
   const waker = createWaker(database, names, pool.options?.max ?? 10);
@@ -160,7 +163,7 @@ export function postgresStore(options: PostgresStoreOptions): OutboxStore<Postgr
       await prepare();
       yield* letters.list(filter, limit);
     },
-    due: (after, most) => run(() => control.due(after, most)),
+    due: (after, most) => run(() => dueLooks.due(after, most)),
     changed: (listener) => changing(wakeAll, () => control.changed(listener)),
     unknown(listeners) {
       const given = [...listeners];
@@ -188,7 +191,7 @@ export function postgresStore(options: PostgresStoreOptions): OutboxStore<Postgr
     onWork: (wake) => waker.subscribe(wake),
     prune: (before) =>
       run(async () => {
-        await control.bringBack(); // a process may have ended while it did that
+        await dueLooks.bringBack(); // a process may have ended while it did that
         return ending.prune(before);
       }),
     async close() {

@@ -14,11 +14,12 @@ import type { ListenerStats, OutboxEntry } from "../records.js";
 import { clockFollower } from "./clock.js";
 import { type HeldRow, holdOf, listenerControl } from "./control.js";
 import { createWaker, fileCheck, isDurable, openOutboxFile, unavailable, withCodes } from "./database.js";
-import { deadLetters, type Place, upkeep } from "./dead-letters.js";
+import { DeadLetters, type Place } from "./dead-letters.js";
 import { enqueueing } from "./enqueue.js";
 import { claiming, leasing } from "./leases.js";
 import { heldLease, type LeasedRow, type OutboxRow, showing } from "./rows.js";
 import { DEAD, DELIVERED, IS_HELD, IS_MOVED, IS_WAITING, PENDING } from "./schema.js";
+import { Upkeep } from "./upkeep.js";
 
 /** Options of `sqliteStore`. */
 export interface SqliteStoreOptions {
@@ -72,7 +73,7 @@ export function sqliteStore(options: SqliteStoreOptions): OutboxStore<SqliteData
   const commit = groupCommit(db, { failure: unavailable, patienceMs });
   const claim = claiming(db);
   const leases = leasing(db);
-  const ending = upkeep(db);
+  const ending = new Upkeep(db);
   const reads = lookups(db);
   const enqueueOver = enqueueingOver(db);
   let isClosed = false;
@@ -95,7 +96,7 @@ export function sqliteStore(options: SqliteStoreOptions): OutboxStore<SqliteData
     return value;
   }
 
-  const letters = deadLetters(db, { changing, reading, clock });
+  const letters = new DeadLetters(db, { changing, reading, clock });
   const { bringBack, ...control } = listenerControl(db, { changing, reading, clock });
 
   // Most calls run a moment later, together with others, so they copy what the caller may change meanwhile.
