@@ -1,4 +1,4 @@
-// Pauses, cancellations and due listeners in SQLite.
+// Pauses, rests and due listeners in SQLite.
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
 import {
   type DueLooks,
@@ -10,25 +10,12 @@ import {
   UNKNOWN_MS,
   unknownListeners,
 } from "../engine.js";
-import type { CancelResult, EventFilter, OutboxStore } from "../outbox-store.js";
+import type { EventFilter, OutboxStore } from "../outbox-store.js";
 import type { ListenerStats, OutboxEntry } from "../records.js";
+import { Cancellation } from "./cancel.js";
 import type { Access } from "./dead-letters.js";
-import { type ChangedRow, stateChange } from "./enqueue.js";
 import { type OutboxRow, showing } from "./rows.js";
-import {
-  ASIDE,
-  CANCELLED,
-  IS_ASIDE,
-  IS_AWAY,
-  IS_LATER,
-  IS_PARKED,
-  IS_WAITING,
-  PENDING,
-  WAITING,
-} from "./schema.js";
-
-/** How many events one transaction reads to cancel them, so that many do not hold up other writers. */
-const PAGE = 200;
+import { ASIDE, IS_ASIDE, IS_AWAY, IS_LATER, IS_PARKED, IS_WAITING, PENDING, WAITING } from "./schema.js";
 
 /** A row of the table of listeners. */
 export interface HeldRow {
@@ -58,7 +45,7 @@ type ListenerControl = DueLooks &
 
 export function listenerControl(db: SqliteDatabase, access: Access): ListenerControl {
   const { changing, reading, clock } = access;
-  const cancel = cancelling(db, access);
+  const cancellation = new Cancellation(db, access);
   const show = showing(db);
   const { due, bringBack } = dueLooks(db, access);
   const ask = preparedQueries(db, {
@@ -107,125 +94,9 @@ export function listenerControl(db: SqliteDatabase, access: Access): ListenerCon
     async rest(listener, until) {
       await changing(() => change("rest", listener, until, clock.now()));
     },
-    cancel: async (filter) => cancel(filterCopy(filter)),
+    cancel: async (filter) => cancellation.cancel(filterCopy(filter)),
     pending: async (filter, limit) => reading(() => pendingEntries(db, show, filter, limit, clock.now())),
   };
-}
-
-/** An event with its place in the order in which a cancellation reads. */
-interface Candidate extends ChangedRow {
-  readonly place: number | string;
-  readonly isOpen: number;
-}
-
-/** How far a cancellation has read a listener's events in one of the two orders. */
-interface Scan {
-  readonly listener: string;
-  readonly order: "free" | "aside" | "later" | "keyed";
-  readonly place: number | string;
-  readonly seq: number;
-}
-
-/**
- * Events without an ordering key are read by their due times, the others key by key. What a pause has put aside is read
- * before and after: events may go there and come back meanwhile. Before both, what is not due for a while: its time may
- * come meanwhile.
- */
-const scansOf = (listener: string): Scan[] => [
-  { listener, order: "aside", place: -1, seq: 0 },
-  { listener, order: "free", place: -1, seq: 0 },
-  { listener, order: "aside", place: -1, seq: 0 },
-  { listener, order: "later", place: -1, seq: 0 },
-  { listener, order: "keyed", place: "", seq: 0 },
-];
-
-const CANDIDATE = `seq, listener, ordering_key, state = ${PENDING} AND first_attempt_at IS NULL AS isOpen`;
-
-function cancelling(db: SqliteDatabase, { changing, reading, clock }: Access) {
-  const changed = stateChange(db);
-  const ask = preparedQueries(db, {
-    last: "SELECT coalesce(max(seq), 0) AS seq FROM hookproof_outbox",
-    listeners: `SELECT listener FROM hookproof_outbox_counts WHERE state = ${PENDING} AND events > 0`,
-    free: `SELECT ${CANDIDATE}, visible_at AS place FROM hookproof_outbox
-      WHERE listener = ? AND ${IS_WAITING} AND ordering_key IS NULL AND (visible_at, seq) > (?, ?)
-      ORDER BY visible_at, seq LIMIT ?`,
-    aside: `SELECT ${CANDIDATE}, ready_at AS place FROM hookproof_outbox
-      WHERE listener = ? AND ${IS_ASIDE} AND ordering_key IS NULL AND (ready_at, seq) > (?, ?)
-      ORDER BY ready_at, seq LIMIT ?`,
-    later: `SELECT ${CANDIDATE}, visible_at AS place FROM hookproof_outbox
-      WHERE listener = ? AND ${IS_LATER} AND (visible_at, seq) > (?, ?)
-      ORDER BY visible_at, seq LIMIT ?`,
-    keyed: `SELECT ${CANDIDATE}, ordering_key AS place FROM hookproof_outbox
-      WHERE listener = ? AND ordering_key IS NOT NULL AND turn IS NOT NULL AND (ordering_key, seq) > (?, ?)
-      ORDER BY ordering_key, seq LIMIT ?`,
-    begun: `SELECT count(*) AS events FROM hookproof_outbox
-      WHERE listener = ? AND state = ${PENDING} AND first_attempt_at IS NOT NULL`,
-    byId: `SELECT ${CANDIDATE} FROM hookproof_outbox WHERE id = ?`,
-    byIdAndListener: `SELECT ${CANDIDATE} FROM hookproof_outbox WHERE id = ? AND listener = ?`,
-  });
-  const change = preparedChanges(db, {
-    cancel: `UPDATE hookproof_outbox SET state = ${CANCELLED}, turn = NULL, ended_at = ?
-      WHERE seq IN (SELECT value FROM json_each(?))`,
-  });
-
-  /** Cancels those that have not begun, inside a transaction; returns how many. */
-  function cancelOpen(rows: readonly Candidate[]): number {
-    const open = rows.filter(({ isOpen }) => isOpen);
-    if (open.length > 0) change("cancel", clock.now(), JSON.stringify(open.map(({ seq }) => seq)));
-    changed(open, PENDING, undefined);
-    return open.length;
-  }
-
-  /** Does one task after another, in transactions of about a page; a task returns how many rows it has read. */
-  async function inSteps<Task>(tasks: Task[], work: (task: Task, most: number) => number): Promise<void> {
-    const step = () => {
-      let left = PAGE;
-      for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) {
-        left -= 1 + work(task, left);
-        if (left <= 0) break;
-      }
-      return tasks.length > 0;
-    };
-    while (await changing(step));
-  }
-
-  async function cancelIds(ids: readonly string[], listener: string | undefined): Promise<CancelResult> {
-    const sum = { cancelled: 0, tooLate: 0 };
-    await inSteps([...new Set(ids)], (id) => {
-      const rows =
-        listener === undefined ? ask<Candidate>("byId", id) : ask<Candidate>("byIdAndListener", id, listener);
-      const cancelled = cancelOpen(rows);
-      sum.cancelled += cancelled;
-      sum.tooLate += rows.length - cancelled;
-      return rows.length;
-    });
-    return sum;
-  }
-
-  async function cancelAll(listener: string | undefined): Promise<CancelResult> {
-    const [listeners, last] = reading(() => [
-      listener === undefined ? ask<{ listener: string }>("listeners").map((row) => row.listener) : [listener],
-      ask<{ seq: number }>("last")[0]?.seq ?? 0,
-    ]);
-    const sum = { cancelled: 0, tooLate: 0 };
-    const scans = listeners.flatMap(scansOf);
-    await inSteps(scans, (scan, most) => {
-      const rows = ask<Candidate>(scan.order, scan.listener, scan.place, scan.seq, most);
-      // What was enqueued after the call is not meant.
-      sum.cancelled += cancelOpen(rows.filter(({ seq }) => seq <= last));
-      const end = rows.at(-1);
-      if (end && rows.length === most) scans.push({ ...scan, place: end.place, seq: end.seq });
-      return rows.length;
-    });
-    await inSteps(listeners, (name) => {
-      sum.tooLate += ask<{ events: number }>("begun", name)[0]?.events ?? 0;
-      return 0;
-    });
-    return sum;
-  }
-
-  return ({ ids, listener }: EventFilter): Promise<CancelResult> =>
-    ids ? cancelIds(ids, listener) : cancelAll(listener);
 }
 
 /** Reads unfinished events alone, and all of those that match: no index has them in the order of their places. */
