@@ -91,87 +91,104 @@ export interface PostgresReplayStore extends ReplayStore {
  */
 export function postgresReplayStore(options: PostgresReplayStoreOptions): PostgresReplayStore {
   checkOptions("postgresReplayStore", options, NAMES);
-  const { pool, table: name = REPLAY_TABLE, reservationMs = RESERVATION_MS, timeoutMs = 2_000 } = options;
+  const { pool, table = REPLAY_TABLE, reservationMs = RESERVATION_MS, timeoutMs = 2_000 } = options;
   checkWholeNumber("reservationMs", reservationMs);
   checkWholeNumber("timeoutMs", timeoutMs);
-  // A connection is closed later than its caller gives up: until then a late answer is taken back.
-  const database = new Database(pool, LATE_TIMES * timeoutMs, storeFailure);
-  const table = quotedTable(name);
-  const sql = queriesOn(table);
-  const cleanup = cleanupSchedule();
+  return new PostgresIds(pool, table, reservationMs, timeoutMs);
+}
 
-  let prepared: Promise<void> | undefined;
+/** Its functions are its own and bound, because callers spread a store into one that does some of it otherwise. */
+class PostgresIds implements PostgresReplayStore {
+  readonly #database: Database;
+  readonly #name: string;
+  readonly #table: string;
+  readonly #sql: ReturnType<typeof queriesOn>;
+  readonly #reservationMs: number;
+  readonly #timeoutMs: number;
+  readonly #cleanup = cleanupSchedule();
+  #prepared: Promise<void> | undefined;
 
-  function prepare(): Promise<void> {
-    prepared ??= withinMs(timeoutMs, createTable).catch((error) => {
-      prepared = undefined;
-      throw error;
-    });
-    return prepared;
+  constructor(pool: PostgresPool, name: string, reservationMs: number, timeoutMs: number) {
+    // A connection is closed later than its caller gives up: until then a late answer is taken back.
+    this.#database = new Database(pool, LATE_TIMES * timeoutMs, storeFailure);
+    this.#name = name;
+    this.#table = quotedTable(name);
+    this.#sql = queriesOn(this.#table);
+    this.#reservationMs = reservationMs;
+    this.#timeoutMs = timeoutMs;
   }
 
-  async function createTable(): Promise<void> {
-    // PostgreSQL refuses CREATE TABLE IF NOT EXISTS to a role that may not create tables, even where the table exists.
-    const [found] = await database.write<{ exists: boolean }>(
-      "SELECT pg_catalog.to_regclass($1::text) IS NOT NULL AS exists",
-      [table],
+  readonly reserve: PostgresReplayStore["reserve"] = async (listenerId, eventId) => {
+    await this.#prepare();
+    const now = performance.now();
+    if (this.#cleanup.isDue(now)) {
+      this.#cleanup.done(now, 0); // the calls of the same moment go on without it
+      const removed = await withinMs(this.#timeoutMs, () => this.#database.write(this.#sql.cleanup));
+      this.#cleanup.done(now, removed.length);
+    }
+    const reservation = { listenerId, eventId, token: randomUUID() };
+    // A reservation that nobody was told of is released, or the id would be in flight though nobody works on it.
+    const { reserved, processed } = await withinMs(
+      this.#timeoutMs,
+      () => this.#reserveTogether(reservation),
+      () => this.#releaseTogether(reservation),
     );
-    if (found?.exists) return;
-    // Two processes that create one table at once would collide in the catalogue.
-    const lock = `SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('hookproof ${name}'::text)::bigint)`;
-    await database.script([lock, sql.create, sql.index(quotedIndex(name))]);
-  }
+    if (reserved) return { state: "reserved", reservation };
+    return { state: processed ? "processed" : "in-flight" };
+  };
 
-  const reserveTogether = together(rowOf, async (calls: readonly Reservation[]) => {
-    const values = [...columnsOf(calls), reservationMs];
-    return database.write<{ reserved: boolean; processed: boolean | null }>(sql.reserve, values);
+  readonly commit: PostgresReplayStore["commit"] = async (reservation, transaction) => {
+    const isCommitted = await withinMs(this.#timeoutMs, () =>
+      transaction ? this.#commitIn(transaction, reservation) : this.#commitTogether(reservation),
+    );
+    if (!isCommitted) throw reservationLost();
+  };
+
+  readonly release: PostgresReplayStore["release"] = async (reservation) => {
+    await withinMs(this.#timeoutMs, () => this.#releaseTogether(reservation));
+  };
+
+  readonly #reserveTogether = together(rowOf, async (calls: readonly Reservation[]) => {
+    const values = [...columnsOf(calls), this.#reservationMs];
+    return this.#database.write<{ reserved: boolean; processed: boolean | null }>(this.#sql.reserve, values);
   });
 
-  const commitTogether = together(rowOf, async (calls: readonly Reservation[]) => {
+  readonly #commitTogether = together(rowOf, async (calls: readonly Reservation[]) => {
     const values = [...columnsOf(calls), EVENT_ID_RETENTION_MS];
-    const rows = await database.write<{ token: string }>(sql.commit, values);
+    const rows = await this.#database.write<{ token: string }>(this.#sql.commit, values);
     const committed = new Set(rows.map(({ token }) => token));
     return calls.map(({ token }) => committed.has(token));
   });
 
-  async function commitIn(transaction: PostgresClient, reservation: Reservation): Promise<boolean> {
-    const values = [...columnsOf([reservation]), EVENT_ID_RETENTION_MS];
-    return rowsOf(await transaction.query(sql.commit, values)).length > 0;
-  }
-
-  const releaseTogether = together(rowOf, async (calls: readonly Reservation[]) => {
-    await database.write(sql.release, columnsOf(calls));
+  readonly #releaseTogether = together(rowOf, async (calls: readonly Reservation[]) => {
+    await this.#database.write(this.#sql.release, columnsOf(calls));
     return [];
   });
 
-  return {
-    async reserve(listenerId, eventId) {
-      await prepare();
-      const now = performance.now();
-      if (cleanup.isDue(now)) {
-        cleanup.done(now, 0); // the calls of the same moment go on without it
-        cleanup.done(now, (await withinMs(timeoutMs, () => database.write(sql.cleanup))).length);
-      }
-      const reservation = { listenerId, eventId, token: randomUUID() };
-      // A reservation that nobody was told of is released, or the id would be in flight though nobody works on it.
-      const { reserved, processed } = await withinMs(
-        timeoutMs,
-        () => reserveTogether(reservation),
-        () => releaseTogether(reservation),
-      );
-      if (reserved) return { state: "reserved", reservation };
-      return { state: processed ? "processed" : "in-flight" };
-    },
-    async commit(reservation, transaction) {
-      const isCommitted = await withinMs(timeoutMs, () =>
-        transaction ? commitIn(transaction, reservation) : commitTogether(reservation),
-      );
-      if (!isCommitted) throw reservationLost();
-    },
-    async release(reservation) {
-      await withinMs(timeoutMs, () => releaseTogether(reservation));
-    },
-  };
+  async #commitIn(transaction: PostgresClient, reservation: Reservation): Promise<boolean> {
+    const values = [...columnsOf([reservation]), EVENT_ID_RETENTION_MS];
+    return rowsOf(await transaction.query(this.#sql.commit, values)).length > 0;
+  }
+
+  #prepare(): Promise<void> {
+    this.#prepared ??= withinMs(this.#timeoutMs, () => this.#createTable()).catch((error) => {
+      this.#prepared = undefined;
+      throw error;
+    });
+    return this.#prepared;
+  }
+
+  async #createTable(): Promise<void> {
+    // PostgreSQL refuses CREATE TABLE IF NOT EXISTS to a role that may not create tables, even where the table exists.
+    const [found] = await this.#database.write<{ exists: boolean }>(
+      "SELECT pg_catalog.to_regclass($1::text) IS NOT NULL AS exists",
+      [this.#table],
+    );
+    if (found?.exists) return;
+    // Two processes that create one table at once would collide in the catalogue.
+    const lock = `SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('hookproof ${this.#name}'::text)::bigint)`;
+    await this.#database.script([lock, this.#sql.create, this.#sql.index(quotedIndex(this.#name))]);
+  }
 }
 
 /** For so many times of a call's limit its connection is kept. */
