@@ -86,10 +86,11 @@ it.each([
   expect(seen).not.toMatch(/refused the (?:signature|source)/);
 });
 
-it("a 401 that shows nothing is told as the listener's own", async () => {
+it("a 401 that shows nothing is not told as the listener's own alone", async () => {
   const [, seen] = await sent("a plain 401");
   expect(seen).toContain("The receiver refused the request as not authenticated.");
   expect(seen).toContain("Likely: another secret or key than the listener's own;");
+  expect(seen).toContain("; a gateway or a login in front of the listener.");
 });
 
 it("Standard Webhooks tells them as well", async () => {

@@ -87,7 +87,7 @@ describe("output in a terminal", () => {
         "  cause      Likely: another secret or key than the listener's own; a listener",
         "             of the other method (HMAC or JWT); a secret that was decoded,",
         "             trimmed or quoted on its way here; a proxy that changed the body; a",
-        "             key set that the service cannot fetch, or that lacks the key.",
+        "             key set that the service cannot fetch, or that lacks the key; a",
       ]
     `);
   });

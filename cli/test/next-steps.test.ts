@@ -78,6 +78,8 @@ interface Step {
 interface Story {
   /** The source with the line. */
   readonly of: string;
+  /** What the line in the source holds, where that has several. */
+  readonly line?: string;
   /** Commands before; the last one prints the line. */
   readonly given: readonly string[];
   /** There is an outbox other.db with a dead letter. */
@@ -167,11 +169,13 @@ const STORIES: readonly Story[] = [
   },
   {
     of: "commands/service.ts",
+    line: "hookproof service start",
     given: ["hookproof service seed --db team.db"],
     steps: [{ says: /next: /, serves: true }],
   },
   {
     of: "commands/service.ts",
+    line: "curl",
     given: [
       "hookproof service start --db team.db --port 0",
       "hookproof service routes --db team.db --base-url $URL",
@@ -194,10 +198,17 @@ const STORIES: readonly Story[] = [
   },
   {
     of: "commands/profile.ts",
+    line: "secret set",
     given: [
       "hookproof profile add staging --target https://hooks.example.com/api/v1/webhooks/incoming/lst_1 --config other.json",
     ],
     steps: [{ says: /stored|signs for|…/, asked: ["ecret", SECRET] }, { says: /staging/ }],
+  },
+  {
+    of: "commands/profile.ts",
+    line: "? `next",
+    given: ["hookproof profile add keyed --target :4400 --method jwt --key release-key --config other.json"],
+    steps: [{ says: /keyed/ }],
   },
   {
     of: "commands/secret.ts",
@@ -220,11 +231,13 @@ const STORIES: readonly Story[] = [
   },
   {
     of: "commands/init.ts",
+    line: "secret show",
     given: ["hookproof init --yes --target https://hooks.example.com/api/v1/webhooks/incoming/lst_1"],
     steps: [{ says: /^[\w-]{43}$/m }, { says: /…/, asked: ["ecret", SECRET] }],
   },
   {
     of: "commands/init.ts",
+    line: "secret generate",
     given: [
       "hookproof init --yes --target https://hooks.example.com/api/v1/webhooks/incoming/lst_1",
       "hookproof init --yes --force --target https://other.example.com/api/v1/webhooks/incoming/lst_1",
@@ -233,6 +246,7 @@ const STORIES: readonly Story[] = [
   },
   {
     of: "commands/init.ts",
+    line: "jwks serve",
     given: [
       "hookproof init --yes --method jwt --target https://hooks.example.com/api/v1/webhooks/incoming/lst_1",
     ],
@@ -276,16 +290,38 @@ for (const { of, given, steps, serves, hasDeadLetter } of STORIES) {
   });
 }
 
-it("every source that prints such a line has its story", () => {
-  const folder = join(CLI, "src");
-  const printing = readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
-    .filter((name) =>
-      /(?:note\(|next = |`|")[^"`\n]*(?<!\\S)next: |next = cause/.test(
-        readFileSync(join(folder, name), "utf8"),
-      ),
-    )
-    .map((name) => name.replaceAll("\\", "/"))
-    .filter((name) => !["main.ts", "terminal/layout.ts"].includes(name));
-  expect([...new Set(STORIES.map(({ of }) => of))].sort()).toEqual(printing.sort());
+const FOLDER = join(CLI, "src");
+const SOURCES = readdirSync(FOLDER, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".ts"))
+  .map((name) => name.replaceAll("\\", "/"))
+  .map((name) => ({ name, lines: readFileSync(join(FOLDER, name), "utf8").split("\n") }));
+
+it("every place that prints such a line has its story", () => {
+  const places = SOURCES.filter(({ name }) => !["main.ts", "terminal/layout.ts"].includes(name)).flatMap(
+    ({ name, lines }) =>
+      lines
+        .filter((line) => /(?:note\(|next = |`|")[^"`\n]*(?<!\\S)next: (?!published)|next = cause/.test(line))
+        .map((line) => ({ of: name, line: line.trim() })),
+  );
+  const isOf = (place: (typeof places)[number]) => (story: Story) =>
+    story.of === place.of && place.line.includes(story.line ?? "");
+  expect(places.filter((place) => !STORIES.some(isOf(place)))).toEqual([]);
+  const loose = STORIES.filter((story) => places.filter((place) => isOf(place)(story)).length !== 1);
+  expect(loose.map(({ of, line }) => ({ of, line }))).toEqual([]);
+});
+
+/** Texts that stand for all, or name a command without its place: no one is told to run them as they are. */
+const GENERAL = ["config/config-file.ts", "config/settings.ts", "schemes/", "explain/", "keys/keys.ts"];
+
+it("a hint's command about profiles, secrets, keys or outboxes goes where this one was told to look", () => {
+  const COMMAND =
+    /(?<!nextStep\([^"`]*)["`][^"`]*hookproof (?:profile (?:add|list)|secret (?:set|generate)|keys generate|outbox [a-z]+|service automation)\b/;
+  const bare = SOURCES.filter(({ name }) => !GENERAL.some((general) => name.startsWith(general))).flatMap(
+    ({ name, lines }) =>
+      lines
+        .filter((line) => COMMAND.test(line))
+        .filter((line) => !/^\s*(?:\[|["'`](?:then: |[^"]*\| )?hookproof |details:|\*|\/\/)/.test(line))
+        .map((line) => `${name}: ${line.trim()}`),
+  );
+  expect(bare).toEqual([]);
 });

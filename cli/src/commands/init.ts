@@ -52,7 +52,7 @@ export const init: Command = {
     const path = config.projectPath;
     if (isPresent(path) && !args.flag("force"))
       throw new CliError(EXIT.setup, "CONFIG_EXISTS", `${path} already exists.`, {
-        hint: "Change it with: hookproof profile add. Or replace it with --force.",
+        hint: `Replace it with --force. Or change it with: ${nextStep(args, "hookproof profile add <name> --target <url>")}`,
       });
     if (!args.flag("yes") && !canAsk(context))
       throw usageError(

@@ -35,7 +35,7 @@ export const profileList: Command = {
   ],
   exits: [[3, "a configuration file cannot be used"]],
   acceptsNewProfile: true,
-  async run({ out, config }) {
+  async run({ args, out, config }) {
     const profiles = knownProfiles(config.files).map((name) => ({
       name,
       current: name === config.profile.name,
@@ -45,7 +45,9 @@ export const profileList: Command = {
     for (const { name, current, target } of profiles)
       out.line(`${current ? "*" : " "} ${name.padEnd(16)} ${target ?? "(no target)"}`.trimEnd());
     if (profiles.length === 0)
-      out.note("There are no profiles yet: hookproof profile add staging --target <url> makes one.");
+      out.note(
+        `There are no profiles yet. Make one with: ${nextStep(args, "hookproof profile add staging --target <url>")}`,
+      );
     return EXIT.ok;
   },
 };
@@ -145,7 +147,7 @@ export const profileAdd: Command = {
     if (Object.keys(added).length === 0)
       throw usageError(
         "A profile needs at least one setting.",
-        `hookproof profile add ${name} --target <url>`,
+        nextStep(args, `hookproof profile add ${name} --target <url>`),
       );
     const { profiles } = edited;
     const settings = { ...profiles[name], ...added };
@@ -193,7 +195,10 @@ async function settingsOf(args: Args, configPath: string): Promise<SettingValues
   const baseUrl = args.isGiven("base-url") ? args.text("base-url") : undefined;
   if (baseUrl !== undefined) await checkedUrl(baseUrl, "--base-url");
   if (args.texts("secret-file").includes("-"))
-    throw usageError("A profile cannot refer to standard input.", "hookproof secret set stores a secret.");
+    throw usageError(
+      "A profile cannot refer to standard input.",
+      `Store the secret with: ${nextStep(args, "hookproof secret set --profile <name>")}`,
+    );
   const own = (flag: string) => (args.isGiven(flag) ? args.texts(flag)[0] : undefined);
   const placed = (path: string | undefined) =>
     path === undefined ? undefined : relative(resolve(configPath, ".."), resolve(path)) || ".";

@@ -1,5 +1,6 @@
 // The command that runs an automation of a running local service step by step.
 import type { Command, Context } from "../command.js";
+import { nextStep } from "../config/next-step.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { jsonMistake } from "../input/json-mistake.js";
 import { payloadOf } from "../send/payload.js";
@@ -68,7 +69,10 @@ export const serviceAutomation: Command = {
     const [action, id] = [args.text("action"), args.text("id")];
     if (action === "list") return list(context);
     if (id === undefined)
-      throw usageError("service automation run needs an id.", "hookproof service automation list");
+      throw usageError(
+        "service automation run needs an id.",
+        nextStep(args, "hookproof service automation list"),
+      );
     const data = args.text("event");
     if (data === undefined) throw usageError("--event is missing.", "Such as --event @event.json");
     const event = await eventOf(context, data);

@@ -147,10 +147,9 @@ function configFor(
     requireKnownProfile() {
       const known = knownProfiles(places.files);
       if (!profile.isNamed || known.includes(profile.name) || hasStoredSecret(io, owner)) return;
-      const { config } = flags;
       const given = {
-        isGiven: (flag: string) => flag === "config" && config !== undefined,
-        texts: () => [config ?? ""],
+        isGiven: (flag: string) => flag === "config" && flags.config !== undefined,
+        texts: () => [flags.config ?? ""],
       };
       const add = nextStep(given, `hookproof profile add ${profile.name} --target <url>`);
       const from = profile.origin === NAMED ? "" : ` (${profile.origin})`;

@@ -18,12 +18,6 @@ export interface GivenFlags {
   texts(name: string): readonly string[];
 }
 
-/** What every command takes of them. */
-const EVERYWHERE = ["config", "profile"];
-
-/** The commands about profiles name them as an argument. */
-const NAMING_PROFILES = ["config"];
-
 /**
  * The command, as it is to be printed, with the flags that said where this one was to look, and those of `more`: without
  * them it would look elsewhere, and say something about another outbox or profile.
@@ -33,7 +27,8 @@ export function nextStep(args: GivenFlags, command: string, more: readonly strin
   const flags = [
     ...more,
     ...(PLACES[words[1] ?? ""] ?? []),
-    ...(words[1] === "profile" ? NAMING_PROFILES : EVERYWHERE),
+    "config",
+    ...(words[1] === "profile" ? [] : ["profile"]), // the commands about profiles name them as an argument
   ];
   const given = flags.flatMap((flag) =>
     args.isGiven(flag) && !words.includes(`--${flag}`)

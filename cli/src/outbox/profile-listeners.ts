@@ -5,6 +5,7 @@ import type { OutboxListenerOptions } from "hookproof/outbox";
 import type { Context } from "../command.js";
 import { type Config, knownProfiles } from "../config/config.js";
 import { isOfFolder } from "../config/folder-file.js";
+import { nextStep } from "../config/next-step.js";
 import { isAddress, SETTINGS } from "../config/settings.js";
 import { REACH_FLAGS } from "../credentials/flags.js";
 import { resolveTarget } from "../credentials/target.js";
@@ -27,7 +28,7 @@ export async function profileListeners(context: Context): Promise<Record<string,
   const names = ownListeners(config, withTarget, wanted.length > 0);
   if (names.length === 0)
     throw new CliError(EXIT.setup, "LISTENERS_MISSING", "No profile has a target to deliver to.", {
-      hint: "hookproof profile add offboarding --target <url>, under the name that events are enqueued for",
+      hint: `Under the name that events are enqueued for: ${nextStep(args, "hookproof profile add offboarding --target <url>")}`,
     });
   if (names.length > 1) refuseForOne(context, names);
   const listeners: Record<string, OutboxListenerOptions> = {};
@@ -137,6 +138,6 @@ function refuseForOne({ args, io: { env } }: Pick<Context, "args" | "io">, names
   if (one !== undefined)
     throw usageError(
       `${one} is for one target, but this worker delivers to ${names.join(", ")}.`,
-      "Unset it, and store a secret for each: hookproof secret set --profile <name>. Or choose one with --listener <name>.",
+      `Choose one with --listener <name>. Or unset it, and store a secret for each: ${nextStep(args, "hookproof secret set --profile <name>")}`,
     );
 }

@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { createSender, type ListenerMessage, type SendResult, sendToListeners } from "hookproof";
 import type { Context } from "../command.js";
+import { nextStep } from "../config/next-step.js";
 import { REACH_FLAGS } from "../credentials/flags.js";
 import { resolveTarget } from "../credentials/target.js";
 import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
@@ -77,7 +78,7 @@ function byListener(context: Context, data: string): AsyncIterable<BatchResult> 
     args,
     ["secret-file"],
     "is for one target: with --by-listener it would sign for every listener that a line names.",
-    "Store a secret for each: hookproof secret set --profile <name>.",
+    `Store a secret for each: ${nextStep(args, "hookproof secret set --profile <name>")}`,
   );
   const listeners = async (name: string) => {
     config.withProfile(name).requireKnownProfile();
