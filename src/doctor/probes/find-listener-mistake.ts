@@ -12,6 +12,7 @@ import {
   type Proof,
   proofIn,
   refusesRight,
+  TOO_OLD,
   unexplained,
   verdictOf,
   verdictOfProbe,
@@ -20,6 +21,7 @@ import {
 import { hmacKits, type RequestFacts, type RequestKit, tokenKits } from "./requests.js";
 import { checkRun, type ProbeTarget, probeRun, type RunProbesOptions, throwIfAborted } from "./run-probes.js";
 import { MAX_REFUSALS, type ProbeResult, type ProbeRun, sendBuilt } from "./send-probe.js";
+import { toldTogether } from "./told-together.js";
 import {
   type WrongRequest,
   wrongBodies,
@@ -68,7 +70,6 @@ export async function findListenerMistake(
   checkRun("findListenerMistake", options, { onProgress: "function" });
   const proof = proofIn(results, target.auth.method);
   if (proof.wrong === undefined) return undefined;
-  if (isAccepted(proof.wrong)) return verdictOfProbe(results, WRONG_PROOF[target.auth.method]);
   const { auth } = target;
   const alike = commonStatus(results);
   const onProgress = harmless(options.onProgress);
@@ -76,9 +77,10 @@ export async function findListenerMistake(
   if (asked > 0) onProgress?.(0, asked);
   const front = alike === undefined ? undefined : await whoAnswers(target, alike, { results, options });
   if (front) return front;
+  if (isAccepted(proof.wrong)) return verdictOfProbe(results, { always: WRONG_PROOF[auth.method] });
   const scope = scopeOf(results, proof);
   const search = { target, results, proof, options, asked, onProgress };
-  if (scope === undefined) return verdictOfProbe(results);
+  if (scope === undefined) return withoutSearch(search);
   if (auth.method === "hmac") {
     const requests =
       scope === "all"
@@ -91,10 +93,48 @@ export async function findListenerMistake(
   return searched(search, scope === "all" ? wrongTokens() : wrongTokenBodies(), await tokenKits(auth));
 }
 
+/** The verdict of the results alone; what is accepted that must not be comes before a wrong status. */
+async function withoutSearch({
+  target,
+  results,
+  proof,
+  options,
+}: Search): Promise<ListenerVerdict | undefined> {
+  const verdict = verdictOfProbe(results);
+  if (verdict?.id === TOO_OLD)
+    return verdictOfProbe(results, { bug: await boundOfPast(target, results, options) });
+  const isAcceptance = results.some(({ id, status }) => id === verdict?.id && isAccepted(status));
+  const told = isAcceptance ? undefined : toldTogether(results, proof);
+  return told ? { ...told, follows: told.follows.map(({ id }) => id), unproved: [], requests: 0 } : verdict;
+}
+
+/** Where a listener's window ends that takes a timestamp of an hour ago: asked with one of 30 days ago. */
+async function boundOfPast(
+  target: ProbeTarget,
+  results: readonly ProbeResult[],
+  options: RunProbesOptions,
+): Promise<string | undefined> {
+  const run = { ...probeRun(target, options), progress: { answered: true } };
+  const kitFor: (facts: RequestFacts) => RequestKit =
+    target.auth.method === "hmac" ? hmacKits(target.auth.secret) : await tokenKits(target.auth);
+  const { url, baseUrl, clock } = run;
+  const nowSeconds = unixSeconds(clock);
+  const kit = kitFor({ url, baseUrl, nowSeconds, eventId: newEventId() });
+  await run.pace.ready();
+  const answer = await sendBuilt(await kit.signed({ timestamp: String(nowSeconds - 30 * 86_400) }), run);
+  if ("skipped" in answer || !("status" in answer)) return undefined;
+  if (!isAccepted(answer.status)) return "its window is wider than 5 minutes";
+  const takesFuture = results.some(
+    ({ id, status }) => id === "timestamp-too-far-ahead" && isAccepted(status),
+  );
+  return takesFuture ? undefined : "it bounds only timestamps that are yet to come";
+}
+
 /** Which requests can tell the mistake; `undefined` if none is needed. */
 function scopeOf(results: readonly ProbeResult[], proof: Proof): "all" | "body" | "event-id" | undefined {
   const failed = results.filter(({ outcome }) => outcome === "fail").map(({ id }) => id);
-  const isShownAccepted = isAccepted(proof.right) || (proof.harmless === 400 && proof.wrong === 401);
+  const isShownAccepted =
+    isAccepted(proof.right) || (proof.harmless === 400 && (proof.wrong === 401 || proof.wrong === 403));
   if (refusesRight(proof) || !isShownAccepted) return failed.length > 0 ? "all" : undefined;
   // A body that is not compared at all would pass for each of the known ways to change one.
   const isUncompared = results.some(({ id, status }) => OTHER_BODIES.includes(id) && isAccepted(status));
@@ -156,7 +196,9 @@ async function searched<Kit extends RequestKit>(
   };
   const found = await firstAccepted(requests);
   if (found === undefined)
-    return refusesRight(proof) ? unexplained(target, results, proof, sent.count) : verdictOfProbe(results);
+    return refusesRight(proof)
+      ? unexplained(target, results, proof, sent.count)
+      : withoutSearch({ target, results, proof, options, asked, onProgress });
   const detail = found.variants && (await firstAccepted(found.variants))?.detail;
   return verdictOf(found.mistakes, results, proof, { ...sent, detail });
 }

@@ -19,7 +19,7 @@ export function commonStatus(results: readonly ProbeResult[]): number | undefine
   const statuses = results.flatMap(({ status }) => status ?? []);
   const [first = 0] = statuses;
   const isAlike = statuses.length >= LEAST_ANSWERS && statuses.every((status) => status === first);
-  return isAlike && first >= 300 && first !== 429 ? first : undefined;
+  return isAlike && first !== 429 ? first : undefined;
 }
 
 /** What an answer shows, and what it means. */
@@ -41,6 +41,18 @@ const SAME_ADDRESS = "Compare the URL with the route, with the path that a gatew
 
 /** The first one that shows is named: the more telling before the more common. */
 const SIGNS: readonly Sign[] = [
+  {
+    shows: ({ status }) => status < 300,
+    who: "it is not the listener that answers, or it checks nothing",
+    fix: SAME_ADDRESS,
+  },
+  {
+    shows: ({ status, text }) =>
+      status === 400 &&
+      /plain HTTP request was sent to HTTPS port|HTTP request to an HTTPS server/i.test(text),
+    who: "the port is one for https",
+    fix: "Write the URL with https://.",
+  },
   {
     shows: ({ status, header }) =>
       status < 400 &&
@@ -105,6 +117,12 @@ const SIGNS: readonly Sign[] = [
     who: "no POST is taken at this address",
     fix: SAME_ADDRESS,
   },
+  {
+    // What a listener itself may answer to all of a sender whose secret, address or path is wrong.
+    shows: ({ status }) => ![401, 403, 404].includes(status),
+    who: "it is not the listener that answers, or it does not get as far as the proof",
+    fix: `Look into its answer and its log. ${SAME_ADDRESS}`,
+  },
 ];
 
 /** The verdict where something answers all requests alike that is told by its answer; `undefined` if none is. */
@@ -126,7 +144,7 @@ export function frontVerdict(
     sentence: `Every request, right or wrong, is answered ${status}${told ? ` (${told})` : ""}: ${sign.who}.`,
     fix: sign.fix,
     follows: results.filter(({ outcome }) => outcome === "fail" || outcome === "unclear").map(({ id }) => id),
-    unproved: passesWith(status, results),
+    unproved: status < 300 ? [] : passesWith(status, results),
     requests,
   };
 }

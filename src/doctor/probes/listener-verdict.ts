@@ -32,6 +32,9 @@ const HARMLESS = ["body-not-json", "body-empty", "body-truncated"];
 /** The probe with a proof by an unknown secret or key. */
 export const WRONG_PROOF = { hmac: "signature-of-other-secret", jwt: "token-of-other-key" };
 
+/** The probe with a timestamp of an hour ago. */
+export const TOO_OLD = "timestamp-too-old";
+
 /** How the listener answered a right and a wrong proof. */
 export interface Proof {
   /** The status that a correct request got; absent if none was sent. */
@@ -45,8 +48,13 @@ export interface Proof {
 export function proofIn(results: readonly ProbeResult[], method: keyof typeof WRONG_PROOF): Proof {
   const statusOf = (...ids: string[]) =>
     results.find(({ id, status }) => ids.includes(id) && status !== undefined)?.status;
+  const right = statusOf("correct-request");
+  // One error of the server is no refusal where other correct requests are accepted.
+  const other = results.find(
+    ({ status, expected }) => isAccepted(status) && expected.some(isAccepted),
+  )?.status;
   return {
-    right: statusOf("correct-request"),
+    right: right !== undefined && right >= 500 ? (other ?? right) : right,
     harmless: statusOf(...HARMLESS),
     wrong: statusOf(WRONG_PROOF[method]),
   };
@@ -124,6 +132,7 @@ const SHOWN_BY: Readonly<Record<Family, RegExp>> = {
   form: /^signature-/,
   body: /^body-/,
   time: /^timestamp-/,
+  clock: /^timestamp-/,
   headers: /^$/,
   token: /^(?:claim|sub|aud|jti|htm|htb|exp|authorization)/,
 };
@@ -144,6 +153,10 @@ function followersOf(
 }
 
 const STATUS_CAUSES: Readonly<Record<number, readonly [cause: string, fix: string]>> = {
+  400: [
+    "no known mistake explains it",
+    "Look into its answer and its log for what it misses: 400 is for headers, times and bodies, and says nothing about the secret or the key.",
+  ],
   403: [
     "it does not allow this machine's address, or a gateway before it asks for something else",
     "Allow the address, or test from one that is allowed.",
@@ -197,26 +210,31 @@ const GRAVE: readonly (readonly [id: string, bug: string])[] = [
   ["proof-missing", "it lets requests pass that have no proof"],
   ["body-changed", "it does not compare the body with the proof"],
   ["htb-s256-other-body", "it does not compare the token's htb_s256 with the body"],
-  ["timestamp-too-old", "it does not compare the timestamp with its clock"],
+  [TOO_OLD, "it does not compare the timestamp with its clock"],
   ["timestamp-too-far-ahead", "it takes timestamps that are yet to come"],
   ["timestamp-in-milliseconds", "it guesses the unit of the timestamp"],
+  ["timestamp-nan", "a text that is no number passes its comparison with the clock"],
   ["event-id-processed", "it answers a processed event id as a new one"],
 ];
 
-/** The verdict where a probe says enough: the gravest of those that were accepted, or else the first that failed. */
+/** The verdict where probes say enough: the gravest of those that were accepted, or else the first that failed. */
 export function verdictOfProbe(
   results: readonly ProbeResult[],
-  always?: string,
+  { always, bug }: { readonly always?: string; readonly bug?: string | undefined } = {},
 ): ListenerVerdict | undefined {
   const failed = results.filter(({ id, outcome }) => outcome === "fail" || id === always);
   const accepted = failed.filter(({ status, expected }) => isAccepted(status) && !expected.some(isAccepted));
   const known = GRAVE.find(([id]) => accepted.some((one) => one.id === id));
   const first = accepted.find(({ id }) => id === known?.[0]) ?? accepted[0] ?? failed[0];
   if (first === undefined) return undefined;
-  const { id, fix = "" } = first;
-  const sentence = differenceOf(first, known?.[1]);
+  const { id, status, expected } = first;
+  const isOtherSuccess = isAccepted(status) && expected.some(isAccepted) && !expected.includes(status ?? 0);
+  const fix = isOtherSuccess ? `Answer ${expected[0]} where the event is accepted.` : (first.fix ?? "");
+  const sentence = differenceOf(first, bug ?? known?.[1]);
   const stem = /^[a-z]+-/.exec(id)?.[0] ?? id;
   const isAll = id === WRONG_PROOF.hmac || id === WRONG_PROOF.jwt || id === "alg-none";
-  const follows = accepted.filter((one) => one === first || (known && (isAll || one.id.startsWith(stem))));
+  const follows = isOtherSuccess
+    ? failed.filter((one) => one.status === status && one.expected.some(isAccepted))
+    : accepted.filter((one) => one === first || (known && (isAll || one.id.startsWith(stem))));
   return { id, sentence, fix, follows: follows.map((one) => one.id), unproved: [], requests: 0 };
 }

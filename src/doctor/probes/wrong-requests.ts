@@ -90,9 +90,23 @@ export function wrongSignatures(secret: string): readonly WrongRequest<HmacKit>[
     )
     .flatMap((one) => PAIRED.map(([ids, , spell]) => respelled(one, ids, 3, spell)));
   return [
-    ...[...single, ...spelled, ...wrongNames(SIGNATURE_HEADER)].toSorted((a, b) => a.weight - b.weight),
+    ...[...single, ...spelled, ...wrongNames<HmacKit>(SIGNATURE_HEADER), ...otherClocks<HmacKit>()].toSorted(
+      (a, b) => a.weight - b.weight,
+    ),
     ...pairs,
   ];
+}
+
+/** Requests that are right by another clock: a clock that is off by minutes, or by the hours of a time zone. */
+function otherClocks<Kit extends RequestKit>(): readonly WrongRequest<Kit>[] {
+  const hours = Array.from({ length: 12 }, (_, index) => (index + 1) * 3600);
+  return [600, 1800, ...hours]
+    .flatMap((seconds) => [-seconds, seconds])
+    .map((away) => ({
+      mistakes: [away < 0 ? "timestamp-stale" : "timestamp-ahead"],
+      weight: 2,
+      build: (kit) => kit.signed({ timestamp: String(kit.nowSeconds + away) }),
+    }));
 }
 
 /** The requests with a body that was signed otherwise than it is sent. */
@@ -300,6 +314,7 @@ export function wrongTokens(): readonly WrongRequest<TokenKit>[] {
       return { htb_s256: digestOf("sha256", [signingHead(timestamp, eventId), body]) };
     }),
     ...wrongTokenBodies(),
+    ...otherClocks<TokenKit>(),
   ];
   return all.toSorted((a, b) => a.weight - b.weight);
 }

@@ -16,7 +16,7 @@ export interface Mistake {
 }
 
 /** What a listener with one bug has in common with others: where in its code the bug is. */
-export type Family = "key" | "secret" | "input" | "form" | "body" | "time" | "headers" | "token";
+export type Family = "key" | "secret" | "input" | "form" | "body" | "time" | "clock" | "headers" | "token";
 
 /** The words of a mistake, seen from the listener that makes it. */
 export interface ListenerWords {

@@ -130,6 +130,11 @@ export const TIMESTAMP_STALE: FoundMistake<number> = {
   title: "Timestamp too old",
   message: "Webhook-Timestamp lies more than 5 minutes in the past.",
   fix: "Sign each attempt anew, with a fresh timestamp and the same event id, and set the clocks: timedatectl status.",
+  listener: {
+    family: "clock",
+    accepts: "those with a timestamp of the past",
+    bug: "its clock is behind, or it takes a local time for UTC",
+  },
   find(age) {
     return age > TIMESTAMP_TOLERANCE_SECONDS && `${this.message} It is ${age} s old.`;
   },
@@ -143,6 +148,11 @@ export const AGE_MISTAKES: readonly FoundMistake<number>[] = [
     title: "Timestamp in the future",
     message: "Webhook-Timestamp lies more than 5 minutes in the future.",
     fix: "Set the sender's clock: timedatectl status. Take the time in UTC: Date.now(), in Python time.time().",
+    listener: {
+      family: "clock",
+      accepts: "those with a timestamp yet to come",
+      bug: "its clock is ahead, or it takes a local time for UTC",
+    },
     find(age) {
       return age < -TIMESTAMP_TOLERANCE_SECONDS && `${this.message} It is ${-age} s ahead.`;
     },

@@ -50,6 +50,7 @@ export const FIXES: Readonly<Record<Family, Partial<Record<Language, string>>>> 
     ruby: "(Time.now.to_i - timestamp.to_i).abs <= 300, with the header's text in the signing input.",
     java: "Math.abs(Instant.now().getEpochSecond() - Long.parseLong(timestamp)) <= 300, with the header's text in the signing input.",
   },
+  clock: {},
   headers: {
     php: "Read $_SERVER['HTTP_WEBHOOK_SIGNATURE'], and …_WEBHOOK_TIMESTAMP and …_WEBHOOK_EVENT_ID.",
   },
@@ -63,6 +64,8 @@ export const GENERAL_FIXES: Readonly<Partial<Record<Family, string>>> = {
   form: "Compare the header's text with the base64url of the HMAC: 43 characters, - and _, no =, no prefix.",
   body: "Verify the bytes as received, and parse them afterwards.",
   time: "Compare in seconds: abs(now - timestamp) <= 300, and verify with the header's text.",
+  clock:
+    "Set the listener's clock: timedatectl status. Compare Unix times, which are UTC, and not local times.",
   headers: "Read Webhook-Timestamp, Webhook-Event-Id and Webhook-Signature (tokens: Authorization).",
   token:
     "Compare sub with the base URL, aud with the listener's URL, jti with Webhook-Event-Id, htm with POST, and htb_s256 with the base64url of the body's SHA-256.",

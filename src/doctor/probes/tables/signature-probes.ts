@@ -130,6 +130,8 @@ export const SIGNATURE_PROBES: readonly ProbeDefinition<HmacKit>[] = [
     id: "event-id-signed-in-other-case",
     title: "an event id in upper case, signed in lower case",
     section: "5.2",
+    listenerChoice: "status",
+    decision: "R10",
     means: "The event id is changed before it is verified, so a signature over the header's text fails.",
     fix: "Verify over the header's text as received, and lower-case the id afterwards, where it is looked up.",
     build: (kit) => kit.withSignature(kit.signature(), { eventId: kit.eventId.toUpperCase() }),

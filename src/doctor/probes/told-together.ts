@@ -1,0 +1,94 @@
+// Names what several answers show together, where the first of them alone would mislead.
+import { isAccepted, type ListenerVerdict, type Proof, WRONG_PROOF } from "./listener-verdict.js";
+import type { ProbeResult } from "./send-probe.js";
+
+type Told = Pick<ListenerVerdict, "id" | "sentence" | "fix"> & { readonly follows: readonly ProbeResult[] };
+
+/** So many answers have to agree. */
+const LEAST = 4;
+
+/** What the answers of a listener show that accepts right proofs and refuses wrong ones. */
+export function toldTogether(results: readonly ProbeResult[], proof: Proof): Told | undefined {
+  return (
+    failsOnce(results, proof) ??
+    refusesOtherwise(results, proof) ??
+    failsOnLengths(results) ??
+    takesForOld(results)
+  );
+}
+
+/** A correct request failed, and others that are as correct were accepted. */
+function failsOnce(results: readonly ProbeResult[], { right }: Proof): Told | undefined {
+  const failed = results.filter(
+    ({ outcome, status = 0, expected }) => outcome === "fail" && status >= 500 && expected.some(isAccepted),
+  );
+  const [first] = failed;
+  if (first === undefined || !isAccepted(right)) return undefined;
+  return {
+    id: first.id,
+    sentence: `It answers ${first.status} to ${first.title}, and accepts other correct requests.`,
+    fix: "Look into its log for the exception.",
+    follows: failed,
+  };
+}
+
+/** Each wrong proof is refused, with the same other status. */
+function refusesOtherwise(
+  results: readonly ProbeResult[],
+  { right, harmless, wrong }: Proof,
+): Told | undefined {
+  if (wrong === undefined || wrong === 401 || wrong < 400 || wrong >= 500) return undefined;
+  if (!isAccepted(right) && (harmless !== 400 || wrong === 400)) return undefined;
+  const refusals = results.filter(
+    ({ status, expected: [only, second] }) => only === 401 && !second && status,
+  );
+  const alike = refusals.filter(({ status }) => status === wrong);
+  const specified = refusals.filter(({ status }) => status === 401);
+  const [first] = alike.filter(({ id }) => id === WRONG_PROOF.hmac || id === WRONG_PROOF.jwt);
+  // A listener may answer 401 to a proof that is not there at all.
+  if (first === undefined || alike.length < LEAST * Math.max(1, specified.length)) return undefined;
+  return {
+    id: first.id,
+    sentence: `It refuses wrong proofs with ${wrong} and not with 401.`,
+    fix: "Answer 401 where the signature or the token is missing or wrong.",
+    follows: alike,
+  };
+}
+
+const OF_OTHER_LENGTH =
+  /^signature-(?:one-character|4-kb|42-characters|44-characters|hex|padded|prefix-sha256|prefix-v1)$/;
+const OF_SAME_LENGTH = ["signature-of-other-secret", "signature-of-zeros"];
+
+/** Signatures of another length than the right one's fail it, and those of the same length do not. */
+function failsOnLengths(results: readonly ProbeResult[]): Told | undefined {
+  const sent = results.filter(({ status }) => status !== undefined);
+  const others = sent.filter(({ id }) => OF_OTHER_LENGTH.test(id));
+  const same = sent.filter(({ id }) => OF_SAME_LENGTH.includes(id));
+  const [first] = others;
+  if (first === undefined || others.length < LEAST || same.length === 0) return undefined;
+  const fails = ({ status = 0 }: ProbeResult) => status >= 500;
+  if (!others.every(fails) || same.some(fails)) return undefined;
+  return {
+    id: "signature-one-character",
+    sentence: `It answers ${first.status} and not 401 to signatures of another length than 43 characters: its comparison fails.`,
+    fix: "Compare the lengths first and answer 401 if they differ: comparisons in constant time, such as timingSafeEqual, throw there.",
+    follows: sent.filter((one) => one.id.startsWith("signature-") && one.outcome !== "pass" && fails(one)),
+  };
+}
+
+/** Correct requests with an event id of their own are answered as if it had come before. */
+function takesForOld(results: readonly ProbeResult[]): Told | undefined {
+  const SENT_BEFORE = ["event-id-of-refused-request", "event-id-copies-at-once"];
+  const taken = results.filter(
+    ({ id, status, expected }) => status === 409 && expected.some(isAccepted) && !SENT_BEFORE.includes(id),
+  );
+  const [first] = taken;
+  if (first === undefined || taken.length < 2) return undefined;
+  return {
+    id: first.id,
+    sentence:
+      "It answers 409 to correct requests with a new event id: it recognises events by something else than the event id.",
+    fix: "Recognise an event by Webhook-Event-Id alone: two events may have the same body, the same time or the same type.",
+    follows: taken,
+  };
+}
