@@ -227,7 +227,9 @@ async function mistakesInTokenSignature(
     ];
   if (raw.length > 0 && isAlgorithm(header.alg) && ALGORITHM_FACTS[header.alg].isOftenDer)
     return [MISTAKES.der, MISTAKES.signature];
-  return [isNamed ? MISTAKES.signature : MISTAKES.kidUnknown];
+  if (!isNamed) return [MISTAKES.kidUnknown];
+  // What another algorithm makes was not tried, so it is not known whether a key of the set made it.
+  return typeof header.alg === "string" && !isAlgorithm(header.alg) ? [] : [MISTAKES.signature];
 }
 
 /** Each other text and spelling is tried with so many keys of the token's algorithm, the named one first. */

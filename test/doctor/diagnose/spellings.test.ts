@@ -190,7 +190,11 @@ describe("a body that is written otherwise is named:", () => {
 
   it("line breaks that cannot be put back are told as what is seen", async () => {
     const sent = '{    "event": "test",  "n": [1, 2]}';
-    const headers = { "Webhook-Signature": mac(secret, "another").toString("base64url") };
+    const headers = {
+      "Webhook-Timestamp": "1767225600",
+      "Webhook-Event-Id": "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10",
+      "Webhook-Signature": mac(secret, "another").toString("base64url"),
+    };
     const { mistakes } = await diagnose({ request: { headers, body: sent }, secret });
     expect(mistakes.find(({ id }) => id === "signature-unexplained")?.message).toContain("curl -d @file");
   });

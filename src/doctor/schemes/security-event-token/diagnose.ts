@@ -90,8 +90,10 @@ export async function diagnosed(input: SecurityEventInput): Promise<readonly Mis
     jwks,
   };
   const found = mistakesFound(unreadable === undefined ? ROWS : UNREADABLE_ROWS, facts);
-  if (facts.refusal === undefined || jwks === undefined || found.some(({ id }) => id === "signature-in-der"))
-    return found;
+  // In another spelling a signature says nothing of its key.
+  if (found.some(({ id }) => id === "signature-in-der"))
+    return found.filter(({ id }) => id !== "signature-of-other-key");
+  if (facts.refusal === undefined || jwks === undefined) return found;
   const ofKey = await mistakesInSignature(facts, jwks);
   // What the key set's own refusal says is less than its cause.
   return ofKey.length === 0 ? found : [...found.filter(({ id }) => !REFUSALS.has(id)), ...ofKey];
