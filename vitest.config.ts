@@ -70,6 +70,7 @@ const THOROUGH = [
   // Hundreds of inputs, and every mutant of a listener.
   "cli/test/{bad-values,hostile-text,mcp-bad-values,mutants,odd-files}.test.ts",
   "test/doctor/diagnose/{no-false-cause,properties}.test.ts",
+  "test/doctor/gathered/*.test.ts",
   "test/jwks/hostile-key-sets.test.ts",
   "test/outbox/proxies.test.ts",
   "test/outbox/sqlite/model.test.ts",
