@@ -1,0 +1,44 @@
+// Listeners with one bug each, gathered by other hands than those that write the probes, are named; others are not accused.
+import { readFileSync } from "node:fs";
+import { findListenerMistake, type ListenerVerdict } from "hookproof/probes";
+import { fixedClock } from "hookproof/testing";
+import { describe, expect, it } from "vitest";
+import { resultsOf } from "../../kit/probes/listeners.js";
+import { BUGS, CORRECT, ELSE, NOW, SECRET, startElse, startWith } from "./listeners.js";
+
+/** The first sentence that `hookproof test --allow-trigger` has for it: the verdict. */
+async function verdictOn(listener: {
+  url: string;
+  stop(): void;
+}): Promise<Partial<ListenerVerdict> | undefined> {
+  try {
+    const target = { url: listener.url, auth: { method: "hmac", secret: SECRET } } as const;
+    const options = { allowTrigger: true, clock: fixedClock(NOW) };
+    return await findListenerMistake(target, await resultsOf(target, options), options);
+  } finally {
+    listener.stop();
+  }
+}
+
+describe("the gathered listeners", () => {
+  it("are as many as the documentation says", () => {
+    const page = readFileSync(new URL("../../../docs/testing.md", import.meta.url), "utf8");
+    const [bugs, right, other] = [BUGS, CORRECT, ELSE].map((set) => Object.keys(set).length);
+    expect(page).toContain(`${bugs} listeners with one bug each, ${right} right ones and ${other} things`);
+  });
+
+  for (const [bug, [words, change]] of Object.entries(BUGS))
+    it(`with one bug are named: ${bug}`, async () => {
+      expect((await verdictOn(await startWith(change)))?.sentence).toContain(words);
+    });
+
+  for (const [style, change] of Object.entries(CORRECT))
+    it(`that are right are not accused: ${style}`, async () => {
+      expect(await verdictOn(await startWith(change))).toBeUndefined();
+    });
+
+  for (const [what, [words, status, body]] of Object.entries(ELSE))
+    it(`that are none are known: ${what}`, async () => {
+      expect((await verdictOn(await startElse(status, body)))?.sentence).toContain(words);
+    });
+});
