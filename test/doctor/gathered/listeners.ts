@@ -256,6 +256,24 @@ export const BUGS: Readonly<Record<string, readonly [words: string, Bug]>> = {
     () => ({ json: (got) => (isJson(got.body) && /^\s*\{/.test(text(got)) ? 0 : 400) }),
   ],
   "no limit": ["65,537 bytes", () => ({ size: () => 0 })],
+  "a comparison that throws": [
+    "signatures of another length",
+    (steps) => ({
+      verify: (got) => (got.signature?.length === expected(steps, got).length ? correctly(steps, got) : 500),
+    }),
+  ],
+  "403 for a wrong signature": [
+    "refuses wrong proofs with 403",
+    (steps) => ({ verify: (got) => (correctly(steps, got) ? 403 : 0) }),
+  ],
+  "202 for a right one": ["202 and not 200", () => ({ run: () => 202 })],
+  "copies by their body": ["by something else than the event id", () => ({ nameOf: (got) => text(got) })],
+  "an hour": ["wider than 5 minutes", timeBy((got) => whole(got) && Math.abs(ageOf(got)) <= 3_600)],
+  "any time ago": ["only timestamps that are yet to come", timeBy((got) => whole(got) && ageOf(got) >= -300)],
+  "a clock ten minutes behind": [
+    "its clock is behind",
+    timeBy((got) => whole(got) && Math.abs(ageOf(got) - 600) <= 300),
+  ],
 };
 
 function correctly(steps: Steps, received: Received): number {
@@ -288,6 +306,13 @@ export const ELSE: Readonly<Record<string, readonly [words: string, status: numb
   "a proxy": ["a proxy in front of it", 502, "<html><h1>502 Bad Gateway</h1></html>"],
   "a maintenance page": ["out of service", 503, "<html>Down for maintenance</html>"],
   "a static host": ["no POST is taken", 405, "<html><h1>405 Not Allowed</h1></html>"],
+  "a login page": ["not the listener that answers", 200, "<html><title>Sign in</title></html>"],
+  "another program": ["not the listener that answers", 200, '{"ok":false,"error":"invalid_auth"}'],
+  "a port for https": [
+    "the port is one for https",
+    400,
+    "<html><h1>400 The plain HTTP request was sent to HTTPS port</h1></html>",
+  ],
   "an exception": ["it fails at every request", 500, "Internal Server Error"],
 };
 
