@@ -175,8 +175,8 @@ export interface TokenKit extends RequestKit {
   withAuthorization(value: string, over?: Partial<RequestParts>): ProbeRequest;
   /** The listener's public key; `undefined` if the private key does not give it. */
   publicJwk(): Promise<PublicJwk | undefined>;
-  /** A key that the listener does not know, for ES256 by default. */
-  unknownKey(alg?: Algorithm): Promise<TokenKey>;
+  /** A key that the listener does not know, the same one for each call with an algorithm. */
+  unknownKey(alg: Algorithm): Promise<TokenKey>;
 }
 
 /** Makes the kits for a JWT listener. */
@@ -190,7 +190,7 @@ export async function tokenKits(key: SigningKey): Promise<(facts: RequestFacts) 
       alg,
       kid,
       publicJwk: own.publicJwk,
-      unknownKey: (wanted = "ES256") => unknownKey(wanted),
+      unknownKey,
       async token({ header, claims, sign = own.sign, spell = (text: string) => text } = {}, over) {
         const parts = partsOf(facts, over);
         const body = bodyBytes(parts.body);

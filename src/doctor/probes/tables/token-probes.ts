@@ -290,8 +290,9 @@ export const TOKEN_PROBES: readonly ProbeDefinition<TokenKit>[] = [
     section: "7",
     ...BRINGS_KEY,
     async build(kit) {
-      const key = await kit.unknownKey();
-      return kit.withToken({ header: { alg: "ES256", jwk: await key.publicJwk() }, sign: key.sign });
+      // Of the listener's own algorithm, which it may compare first.
+      const key = await kit.unknownKey(kit.alg);
+      return kit.withToken({ header: { jwk: await key.publicJwk() }, sign: key.sign });
     },
   }),
   refuses<TokenKit>(401, {
@@ -300,11 +301,11 @@ export const TOKEN_PROBES: readonly ProbeDefinition<TokenKit>[] = [
     section: "7",
     ...BRINGS_KEY,
     async build(kit) {
-      const key = await kit.unknownKey();
-      const jwk = { ...(await key.publicJwk()), use: "sig", alg: "ES256", kid: kit.kid };
+      const key = await kit.unknownKey(kit.alg);
+      const jwk = { ...(await key.publicJwk()), use: "sig", alg: kit.alg, kid: kit.kid };
       // A data: URL is fetched like any other, and needs no host.
       const jku = `data:application/json,${encodeURIComponent(JSON.stringify({ keys: [jwk] }))}`;
-      return kit.withToken({ header: { alg: "ES256", jku }, sign: key.sign });
+      return kit.withToken({ header: { jku }, sign: key.sign });
     },
   }),
   header("header-x5u", "a correct token with x5u", () => ({ x5u: "https://localhost/" }), {
