@@ -329,6 +329,7 @@ const READ: readonly (readonly [name: string, content: () => string | Uint8Array
   ["one with its answer behind it, as Follow TCP Stream shows it", () => wire(LINES, { after: ANSWER })],
   ["one with the next request behind it", () => wire(BODY, { after: `POST ${PATH} HTTP/1.1\r\n\r\n` })],
   ["one in UTF-16", () => utf16(wire(ASCII).toString())],
+  ["one in UTF-16, of a file with a mark", () => utf16(`\uFEFF${wire(ASCII)}`)],
   ["Chrome's copy as cURL (cmd)", () => cmdCommand(chromeCmd, BODY)],
   ["the same with line ends of Windows", () => cmdCommand(chromeCmd, BODY, "\r\n")],
   ["the same with a body of several lines", () => cmdCommand(chromeCmd, LINES.replaceAll("\r", ""))],

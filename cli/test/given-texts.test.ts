@@ -124,6 +124,18 @@ it("an address of a service that is no URL is no file's name", async () => {
   ]);
 });
 
+it("a base URL that nothing looks at is refused: a secret signs no claim sub", async () => {
+  const refused = [2, expect.stringContaining("--base-url is for --method jwt without --scheme")];
+  const flags = ["--secret-file", path("secret.txt"), "--base-url", "https://tenant.example.com"];
+  for (const argv of [
+    ["sign", "--data", "{}"],
+    ["send", LISTENER, "--data", "{}", "--dry-run"],
+    ["send", LISTENER, "--data", "{}", "--dry-run", "--scheme", "standard-webhooks"],
+    ["test", LISTENER],
+  ])
+    expect(await outcome([...argv, ...flags])).toEqual(refused);
+});
+
 describe("data whose quotes a shell has changed", () => {
   it.each([
     "{type:user.offboarded,userId:u_1}",

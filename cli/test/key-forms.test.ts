@@ -1,6 +1,6 @@
 // Keys and texts at the command line's doors: each form is read as openssl means it, or named.
 import { spawnSync } from "node:child_process";
-import { createPublicKey } from "node:crypto";
+import { createHmac, createPublicKey } from "node:crypto";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
@@ -216,17 +216,64 @@ it.each(DOORS.filter(([name]) => name !== "a capture"))(
   },
 );
 
+/** What a command said, without what differs from run to run. */
+const comparable = ({ exit, text }: Answer) => [
+  exit,
+  text
+    .replaceAll(/hookproof-cli-forms-\w+/g, "folder")
+    .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "id")
+    .replaceAll(/"(?:eventId|durationMs|at)":[^,}]+/g, ""),
+];
+
 it.each(DOORS)("%s with a byte order mark is what it is without one", async (_, plain, argv) => {
-  const uncovered = ({ exit, text }: Answer) => [
-    exit,
-    text
-      .replaceAll(/hookproof-cli-forms-\w+/g, "folder")
-      .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "id")
-      .replaceAll(/"(?:eventId|durationMs|at)":[^,}]+/g, ""),
-  ];
-  const marked = uncovered(await answer(`\uFEFF${plain}`, argv));
-  expect(marked).toEqual(uncovered(await answer(plain, argv)));
+  const marked = comparable(await answer(`\uFEFF${plain}`, argv));
+  expect(marked).toEqual(comparable(await answer(plain, argv)));
   expect(marked[1]).not.toMatch(/byte order|white space/);
+});
+
+/** A text of several lines, which ends with one. */
+const inLines = (plain: string, end: string) => {
+  const text = plain.startsWith("{") ? plain.replace("{", "{\n").replace(/\}$/, "\n}") : plain;
+  return `${text.trimEnd()}\n`.replaceAll(/\r?\n/g, end);
+};
+
+/** The bytes of data and of a captured body are what is signed, so there a line's end stays what it is. */
+it.each(DOORS.filter(([name]) => name !== "a data file" && name !== "a capture"))(
+  "%s with line ends of Windows is what it is with those of Unix",
+  async (_, plain, argv) => {
+    const seen = comparable(await answer(inLines(plain, "\r\n"), argv));
+    expect(seen).toEqual(comparable(await answer(inLines(plain, "\n"), argv)));
+  },
+);
+
+it("a data file keeps its line ends, and a capture is read with either", async () => {
+  const argv = ["sign", URL_OF_NOBODY, "--secret-file", "SECRET", "--data", "@INPUT", "--json", ...TEXT];
+  const signatureOf = (body: string) =>
+    createHmac("sha256", SECRET).update(`1767225600.${TEXT[3]}.${body}`).digest("base64url");
+  for (const end of ["\r\n", "\n"]) {
+    const body = inLines('{"a":1}', end);
+    const { exit, text } = await answer(body, argv);
+    expect([exit, text]).toEqual([0, expect.stringContaining(signatureOf(body))]);
+    const head = [
+      "POST /api/v1/webhooks/incoming/x HTTP/1.1",
+      "Host: a",
+      "Content-Type: application/json",
+      "Webhook-Timestamp: 1767225600",
+      `Webhook-Event-Id: ${TEXT[3]}`,
+      `Webhook-Signature: ${signatureOf(body)}`,
+      "",
+      "",
+    ];
+    for (const headEnd of ["\r\n", "\n"]) {
+      const verify = ["verify", "INPUT", "--secret-file", "SECRET", "--at", "1767225600"];
+      const seen = await answer(head.join(headEnd) + body, verify);
+      expect([JSON.stringify([end, headEnd]), seen.exit, seen.text]).toEqual([
+        JSON.stringify([end, headEnd]),
+        0,
+        expect.any(String),
+      ]);
+    }
+  }
 });
 
 it("a secret whose bytes are not UTF-8 is refused", async () => {

@@ -64,7 +64,8 @@ function decoded(bytes: Buffer): { bytes: Buffer; isUtf16: boolean } {
   const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second !== 0 && bytes[2] === 0);
   if (isLittle || isBig) {
     const text = new TextDecoder(isLittle ? "utf-16le" : "utf-16be").decode(bytes);
-    return { bytes: Buffer.from(text), isUtf16: true };
+    // A UTF-8 file with a mark that was written again as UTF-16 has two.
+    return { bytes: Buffer.from(text.replace(/^\uFEFF/, "")), isUtf16: true };
   }
   const isMarked = first === 0xef && second === 0xbb && bytes[2] === 0xbf;
   return { bytes: isMarked ? bytes.subarray(3) : bytes, isUtf16: false };

@@ -174,6 +174,8 @@ export async function resolveCredential(
   }
   requireBaseUrl(args);
   const isByKey = isJwt(context, session, remembered, scheme);
+  if (!isByKey || scheme)
+    refuseIdle(args, ["base-url"], "is for --method jwt without --scheme: it is the claim sub.");
   if (isByKey) refuseIdle(args, ["secret-file"], "is for --method hmac; a token is signed with a key.");
   if (scheme) requireProof(scheme, isByKey ? "key" : "secret");
   if (isByKey) {
@@ -225,7 +227,6 @@ function requireOwnAudience({ args, config }: CredentialContext, url: string): v
   );
 }
 
-/** Refused also where nothing looks at it, as with a secret: it would be silently unused. */
 function requireBaseUrl(args: Args): void {
   const given = args.text("base-url");
   if (given !== undefined && !isHttpUrl(given))
