@@ -45,7 +45,10 @@ interface CachedKeys {
  */
 export function remoteKeys(
   url: string,
-  options: RemoteKeysOptions & { clock?: Clock | undefined } = {},
+  options: RemoteKeysOptions & {
+    /** The clock by which a set is fresh; the system's by default. */
+    clock?: Clock | undefined;
+  } = {},
 ): KeyResolver {
   checkOptions("remoteKeys", options, REMOTE_KEYS_OPTIONS);
   return new RemoteKeys(keySetFetcher(url, options), options.clock ?? systemClock);

@@ -110,7 +110,14 @@ export function rotationWaits(
 export function planRotation<Key extends KeyLife>(
   keys: readonly Key[],
   alg: Algorithm,
-  options: RotationOptions & { now: number; maxAgeSeconds: number; publishedAt?: number | undefined },
+  options: RotationOptions & {
+    /** The time, in milliseconds since the epoch. */
+    now: number;
+    /** How long the host lets listeners keep the set, in seconds. */
+    maxAgeSeconds: number;
+    /** When the host was seen to show the new key, in milliseconds since the epoch; since it was made by default. */
+    publishedAt?: number | undefined;
+  },
 ): Key[] | undefined {
   checkOptions("planRotation", options, {
     ...WAITS,

@@ -41,7 +41,12 @@ export type KeyMaterial = JWK | string;
  */
 export function readSigningKey(
   material: KeyMaterial,
-  options: { readonly kid?: string; readonly passphrase?: string } = {},
+  options: {
+    /** The key's id in your key set; the JWK's own by default. */
+    readonly kid?: string;
+    /** Of an encrypted PEM. */
+    readonly passphrase?: string;
+  } = {},
 ): SigningKey & { readonly key: JWK } {
   checkOptions("readSigningKey", options, { kid: 1, passphrase: 1 });
   const jwk = privateJwkOf(material, options.passphrase);

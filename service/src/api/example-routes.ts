@@ -52,7 +52,9 @@ export async function exampleRoutes({
   db,
   baseUrl,
 }: {
+  /** The service's database file. */
   db: string;
+  /** The service's base URL, which the operations' URLs begin with. */
   baseUrl: string;
 }): Promise<ExampleRoute[]> {
   requireDatabase(db);
@@ -80,7 +82,9 @@ export async function exampleRoutes({
 
 /** The HMAC listener of `exampleRoutes` with its secret, for programs that send to it from this machine. */
 export async function exampleListener(options: {
+  /** The service's database file. */
   db: string;
+  /** The service's base URL, which the listener's URL begins with. */
   baseUrl: string;
 }): Promise<ExampleListener | undefined> {
   requireDatabase(options.db);

@@ -45,7 +45,14 @@ export async function startInspector(
     port,
     host,
     token = newPageToken(),
-  }: { port?: number | undefined; host?: string | undefined; token?: string | undefined } = {},
+  }: {
+    /** 4401 by default, or a free one where that is taken. */
+    port?: number | undefined;
+    /** The address it listens at; 127.0.0.1 by default. */
+    host?: string | undefined;
+    /** What the page's address proves itself with; a new one by default. */
+    token?: string | undefined;
+  } = {},
 ): Promise<RunningInspector> {
   // Refused now, not at the first request.
   pageToken(token);

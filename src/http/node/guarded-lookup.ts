@@ -31,7 +31,12 @@ export type Resolve = (
  * ```
  */
 export function guardedLookup(
-  options: { allowedCidrs?: readonly string[] | undefined; resolve?: Resolve | undefined } = {},
+  options: {
+    /** Ranges that may be connected to all the same, such as `10.1.0.0/16`. */
+    allowedCidrs?: readonly string[] | undefined;
+    /** The look-up beneath; `dns.lookup` by default. */
+    resolve?: Resolve | undefined;
+  } = {},
 ): LookupFunction {
   checkOptions("guardedLookup", options, { allowedCidrs: "texts", resolve: "function" });
   const policy = publicAddresses(options.allowedCidrs);

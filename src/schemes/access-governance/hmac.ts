@@ -199,7 +199,10 @@ export function verifyHmac({
   eventId,
   body,
   signature,
-}: HmacInput & { signature: string }): boolean {
+}: HmacInput & {
+  /** The value of `Webhook-Signature` as received. */
+  signature: string;
+}): boolean {
   checkInput(eventId, body);
   const expected = hmacSha256(checkSecret(secret))(signingHead(String(timestamp), eventId), body);
   return typeof signature === "string" && constantTimeEqual(expected, signature);
