@@ -49,6 +49,23 @@ function hoverAt(declaration: ts.Declaration): { text: string; tags: string } {
 const OPTIONS =
   /^(?:Sender|Send|Retry|Outbox|Hmac|Jwt|Receiver|Remote|Transport)\w*(?:Options|Policy|Input)$/;
 
+/** The members of options that stand inside a function's own declaration, by the function's and their names. */
+function inlineOptionsOf(declaration: ts.Declaration): [string, ts.Declaration][] {
+  if (!ts.isFunctionLike(declaration)) return [];
+  const name = ts.getNameOfDeclaration(declaration)?.getText() ?? "";
+  return declaration.parameters.flatMap(({ type }) =>
+    membersIn(type).map((member): [string, ts.Declaration] => [`${name}(${member.name?.getText()})`, member]),
+  );
+}
+
+/** The members of a type that is written out, also as a part of an intersection, a union or Readonly. */
+function membersIn(type: ts.TypeNode | undefined): ts.TypeElement[] {
+  if (type === undefined) return [];
+  if (ts.isTypeLiteralNode(type)) return type.members.filter((member) => member.name !== undefined);
+  if (ts.isIntersectionTypeNode(type) || ts.isUnionTypeNode(type)) return type.types.flatMap(membersIn);
+  return ts.isTypeReferenceNode(type) ? (type.typeArguments ?? []).flatMap(membersIn) : [];
+}
+
 /** Every export, and every member of an exported type of options, with what is shown of it. */
 function shownOf(): Map<string, { text: string; tags: string }> {
   const program = editor.getProgram();
@@ -63,6 +80,7 @@ function shownOf(): Map<string, { text: string; tags: string }> {
       const declarations = own.declarations ?? [];
       const [first] = declarations;
       if (first) shown.set(own.name, hoverAt(first));
+      for (const [name, member] of declarations.flatMap(inlineOptionsOf)) shown.set(name, hoverAt(member));
       if (!OPTIONS.test(own.name)) continue;
       for (const member of declarations.flatMap((one) => (ts.isInterfaceDeclaration(one) ? one.members : [])))
         shown.set(`${own.name}.${member.name?.getText()}`, hoverAt(member));

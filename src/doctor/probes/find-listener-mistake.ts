@@ -64,6 +64,7 @@ export async function findListenerMistake(
   target: ProbeTarget,
   results: readonly ProbeResult[],
   options: RunProbesOptions & {
+    /** Called with how many requests were answered, of how many. */
     readonly onProgress?: ((answered: number, requests: number) => void) | undefined;
   } = {},
 ): Promise<ListenerVerdict | undefined> {

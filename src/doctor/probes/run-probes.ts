@@ -88,7 +88,10 @@ export const FILTER: OptionNames<ProbeFilter> = { only: 1, skip: 1 };
  * ```
  */
 export function selectProbes(
-  filter: ProbeFilter & { readonly method?: AuthenticationMethod | undefined },
+  filter: ProbeFilter & {
+    /** How the listener authenticates requests; probes for both without it. */
+    readonly method?: AuthenticationMethod | undefined;
+  },
 ): Probe[] {
   checkOptions("selectProbes", filter, { ...FILTER, method: "string" });
   const { method } = filter;

@@ -45,7 +45,12 @@ const BATCH = 1_000;
  * const store = memoryStore();
  * ```
  */
-export function memoryStore(options: { clock?: Clock | undefined } = {}): OutboxStore<never> {
+export function memoryStore(
+  options: {
+    /** The clock by which events are due; the system's by default. */
+    clock?: Clock | undefined;
+  } = {},
+): OutboxStore<never> {
   checkOptions("memoryStore", options, { clock: ".now" });
   return new MemoryStore(options.clock ?? systemClock);
 }
