@@ -24,7 +24,7 @@ export {
   type RunningOutboxPage,
   startOutboxPage,
 } from "./outbox/start-outbox-page.js";
-export { createService, type Service, type ServiceOptions, type TokenOptions } from "./server/app.js";
+export { createService, type Service, type TokenOptions } from "./server/app.js";
 export type { Cors } from "./server/cors.js";
 export { endToEndHeaders } from "./server/end-to-end-headers.js";
 export type { Fault, FaultAnswer } from "./server/faults.js";
@@ -44,6 +44,7 @@ export { type ListenersOptions, startListeners } from "./server/listener-server.
 export type { ServiceLog } from "./server/log.js";
 export type { RefusedByNode } from "./server/refused-by-node.js";
 export type { ClockChange } from "./server/service-clock.js";
+export type { ServiceOptions } from "./server/service-options.js";
 export {
   type FindListener,
   type HandledRequest,

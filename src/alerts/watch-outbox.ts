@@ -142,122 +142,152 @@ export function watchOutbox(outbox: WatchedOutbox, options: WatchOptions): Outbo
   if (typeof onAlert !== "function") throw new TypeError("onAlert must be a function");
   checkWholeNumber("everyMs", everyMs);
   const thresholds = checkedThresholds(options.thresholds);
-  const clock = checkedClock(options.clock ?? systemClock);
-  const standing = new Map<string, Standing>();
-  const since = new Map<string, number>();
-  let looking: Promise<void> | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let isStopped = false;
+  const watch = new Watch(outbox, onAlert, thresholds, checkedClock(options.clock ?? systemClock));
+  watch.start(everyMs);
+  return { look: () => watch.look(), stop: () => watch.stop() };
+}
 
-  /** For how long something is so, as far as was seen. */
-  function duration(what: string, isSo: boolean, now: number): number {
-    if (!isSo) since.delete(what);
-    else if (!since.has(what)) since.set(what, now);
-    return now - (since.get(what) ?? now);
+type Seen = Omit<OutboxAlert, "state" | "threshold" | "at">;
+type Thresholds = Readonly<Record<AlertKind, number | false>>;
+
+class Watch {
+  readonly #outbox: WatchedOutbox;
+  readonly #onAlert: WatchOptions["onAlert"];
+  readonly #thresholds: Thresholds;
+  readonly #clock: Clock;
+  readonly #standing = new Map<string, Standing>();
+  readonly #since = new Map<string, number>();
+  #looking: Promise<void> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isStopped = false;
+
+  constructor(outbox: WatchedOutbox, onAlert: WatchOptions["onAlert"], thresholds: Thresholds, clock: Clock) {
+    this.#outbox = outbox;
+    this.#onAlert = onAlert;
+    this.#thresholds = thresholds;
+    this.#clock = clock;
   }
 
-  async function lookOnce(): Promise<void> {
-    const [now, at] = [monotonicMs(clock), clock.now()];
-    const stats = await asked();
-    const seen: Omit<OutboxAlert, "state" | "threshold" | "at">[] = [
-      { kind: "store-unavailable", value: duration("store", stats === undefined, now) },
+  start(everyMs: number): void {
+    if (this.#isStopped) return;
+    const again = () => void this.look().then(() => this.start(everyMs));
+    this.#timer = setTimeout(again, Math.min(everyMs, MAX_TIMER_MS));
+    (this.#timer as { unref?(): void }).unref?.();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  look(): Promise<void> {
+    this.#looking ??= this.#lookOnce()
+      .catch(() => {}) // a clock that failed
+      .finally(() => {
+        this.#looking = undefined;
+      });
+    return this.#looking;
+  }
+
+  async #lookOnce(): Promise<void> {
+    const [now, at] = [monotonicMs(this.#clock), this.#clock.now()];
+    const stats = await this.#asked();
+    const isStoreDown = stats === undefined;
+    const seen: Seen[] = [
+      { kind: "store-unavailable", value: this.#duration("store", isStoreDown, now) },
+      ...(stats ?? []).flatMap((one) => this.#seenOf(one, now)),
     ];
-    const named = new Set(["store"]);
-    for (const { listener, pending, dead, oldestAgeMs, slowedMs = 0, breaker } of stats ?? []) {
-      named.add(`listener ${listener}`);
-      // While one attempt finds out whether the listener is back, it is as down as before.
-      const downMs = duration(`listener ${listener}`, breaker === "open" || breaker === "half-open", now);
-      seen.push(
-        { kind: "window-closes", listener, value: oldestAgeMs },
-        { kind: "events-wait", listener, value: oldestAgeMs },
-        { kind: "backlog", listener, value: pending },
-        { kind: "dead-letters", listener, value: dead },
-        { kind: "snapshot-held", listener, value: slowedMs },
-        { kind: "listener-down", listener, value: downMs },
-      );
-    }
-    // Listeners of which nothing is left.
-    if (stats) for (const what of since.keys()) if (!named.has(what)) since.delete(what);
-    const above = new Set<string>();
-    const telling: Promise<void>[] = [];
-    for (const one of seen) {
-      const threshold = thresholds[one.kind];
-      if (threshold === false || one.value <= threshold) continue;
-      const name = JSON.stringify([one.kind, one.listener]);
-      above.add(name);
-      const known = standing.get(name);
-      const begun: OutboxAlert = { ...one, state: "begun", threshold, at: known?.begun.at ?? at };
-      const entry = known ?? { begun, told: "no" };
-      entry.begun = begun;
-      standing.set(name, entry);
-      if (entry.told !== "yes")
-        telling.push(
-          tell(begun).then((told) => {
-            if (told !== "no") entry.told = told;
-          }),
-        );
-    }
-    for (const [name, { begun, told }] of standing) {
-      // An outbox that cannot be asked says nothing about its listeners.
-      if (above.has(name) || (stats === undefined && begun.listener !== undefined)) continue;
-      if (told === "no") standing.delete(name);
-      else
-        telling.push(
-          tell({ ...begun, state: "ended", at }).then((isKnown) => {
-            if (isKnown === "yes") standing.delete(name);
-          }),
-        );
-    }
-    await Promise.all(telling);
+    if (stats) this.#forgetAllBut(stats);
+    const above = seen.filter((one) => this.#isAbove(one));
+    const names = new Set(above.map(nameOf));
+    const begun = above.map((one) => this.#begin(one, at));
+    // An outbox that cannot be asked says nothing about its listeners.
+    const over = [...this.#standing].filter(
+      ([name, one]) => !names.has(name) && !(isStoreDown && one.begun.listener !== undefined),
+    );
+    await Promise.all([...begun, ...over.map(([name, one]) => this.#end(name, one, at))]);
+  }
+
+  #seenOf(
+    { listener, pending, dead, oldestAgeMs, slowedMs = 0, breaker }: WatchedListener,
+    now: number,
+  ): Seen[] {
+    // While one attempt finds out whether the listener is back, it is as down as before.
+    const isDown = breaker === "open" || breaker === "half-open";
+    return [
+      { kind: "window-closes", listener, value: oldestAgeMs },
+      { kind: "events-wait", listener, value: oldestAgeMs },
+      { kind: "backlog", listener, value: pending },
+      { kind: "dead-letters", listener, value: dead },
+      { kind: "snapshot-held", listener, value: slowedMs },
+      { kind: "listener-down", listener, value: this.#duration(`listener ${listener}`, isDown, now) },
+    ];
+  }
+
+  /** For how long something is so, as far as was seen. */
+  #duration(what: string, isSo: boolean, now: number): number {
+    if (!isSo) this.#since.delete(what);
+    else if (!this.#since.has(what)) this.#since.set(what, now);
+    return now - (this.#since.get(what) ?? now);
+  }
+
+  /** Listeners of which nothing is left are forgotten. */
+  #forgetAllBut(stats: readonly WatchedListener[]): void {
+    const named = new Set(["store", ...stats.map(({ listener }) => `listener ${listener}`)]);
+    for (const what of this.#since.keys()) if (!named.has(what)) this.#since.delete(what);
+  }
+
+  #isAbove({ kind, value }: Seen): boolean {
+    const threshold = this.#thresholds[kind];
+    return threshold !== false && value > threshold;
+  }
+
+  /** Notifies of an alert that begins; one that stands, and of which nobody knows yet, begins again. */
+  async #begin(seen: Seen, at: number): Promise<void> {
+    const name = nameOf(seen);
+    const known = this.#standing.get(name);
+    const threshold = this.#thresholds[seen.kind] as number;
+    const begun: OutboxAlert = { ...seen, state: "begun", threshold, at: known?.begun.at ?? at };
+    const entry = known ?? { begun, told: "no" };
+    entry.begun = begun;
+    this.#standing.set(name, entry);
+    if (entry.told === "yes") return;
+    const told = await this.#notify(begun);
+    if (told !== "no") entry.told = told;
+  }
+
+  async #end(name: string, { begun, told }: Standing, at: number): Promise<void> {
+    if (told === "no") this.#standing.delete(name);
+    else if ((await this.#notify({ ...begun, state: "ended", at })) === "yes") this.#standing.delete(name);
   }
 
   /** What the outbox says; `undefined` where it does not. */
-  async function asked(): Promise<readonly WatchedListener[] | undefined> {
+  async #asked(): Promise<readonly WatchedListener[] | undefined> {
     try {
-      const stats = (async () => outbox.stats())();
+      const stats = (async () => this.#outbox.stats())();
       return [...(await within(stats, PATIENCE_MS, () => new Error("no answer")))];
     } catch {
       return undefined;
     }
   }
 
-  async function tell(alert: OutboxAlert): Promise<Told> {
+  async #notify(alert: OutboxAlert): Promise<Told> {
     let isLate = false;
     const late = () => {
       isLate = true;
       return new Error("no answer");
     };
     try {
-      await within(Promise.resolve(onAlert(alert)), PATIENCE_MS, late);
+      await within(Promise.resolve(this.#onAlert(alert)), PATIENCE_MS, late);
       return "yes";
     } catch {
       return isLate ? "perhaps" : "no";
     }
   }
+}
 
-  function look(): Promise<void> {
-    looking ??= lookOnce()
-      .catch(() => {}) // a clock that failed
-      .finally(() => {
-        looking = undefined;
-      });
-    return looking;
-  }
-
-  function next(): void {
-    if (isStopped) return;
-    timer = setTimeout(() => void look().then(next), Math.min(everyMs, MAX_TIMER_MS));
-    (timer as { unref?(): void }).unref?.();
-  }
-
-  next();
-  return {
-    look,
-    stop() {
-      isStopped = true;
-      clearTimeout(timer);
-    },
-  };
+function nameOf({ kind, listener }: Seen): string {
+  return JSON.stringify([kind, listener]);
 }
 
 function checkedThresholds(given: AlertThresholds = {}): Readonly<Record<AlertKind, number | false>> {

@@ -5,13 +5,12 @@ import { compactVerify } from "jose/jws/compact/verify";
 import { HookproofError } from "../core/errors.js";
 import { duplicateMember, parseJson } from "../core/json.js";
 import { checkOptions } from "../core/options.js";
-import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import { countOf, shown } from "../core/shown.js";
 import type { TransportResponse } from "../http/transport.js";
-import { ALGORITHM_FACTS, ALGORITHMS, algorithmOf, isAlgorithm } from "../jwt/algorithms.js";
-import { importPublicKey, type JWK, PRIVATE_MEMBERS, publicMembers } from "../jwt/key.js";
-import { otherPurpose } from "./key-purpose.js";
-import { hasOtherCertificate, misspelling, wordsOfShape, wordsOfText } from "./key-set-shape.js";
+import { algorithmOf, isAlgorithm } from "../jwt/algorithms.js";
+import type { JWK } from "../jwt/key.js";
+import { KeyChecks, type KeySetCheck, type KeySetRule, plainKid } from "./key-checks.js";
+import { wordsOfShape, wordsOfText } from "./key-set-shape.js";
 import {
   keySetRequest,
   MAX_KEY_SET_BYTES,
@@ -19,41 +18,6 @@ import {
   type RemoteKeysOptions,
 } from "./remote-keys.js";
 import { type KeyRules, MAX_KEYS, verificationKeys } from "./verification-keys.js";
-
-/** The rules for a key set, in the order they are checked. */
-export type KeySetRule =
-  | "https"
-  | "reachable"
-  | "time"
-  | "content-type"
-  | "caching"
-  | "json"
-  | "keys"
-  | "purpose"
-  | "private"
-  | "kid"
-  | "unique"
-  | "kty"
-  | "use"
-  | "alg"
-  | "key-ops"
-  | "encoding"
-  | "strength"
-  | "certificate"
-  | "usable"
-  | "token";
-
-/** The result of one rule. */
-export interface KeySetCheck {
-  /** The rule that was checked. */
-  readonly rule: KeySetRule;
-  /** `note`: nothing is wrong. `warn`: listeners accept the set, but it should be corrected. */
-  readonly outcome: "pass" | "note" | "warn" | "fail";
-  /** What was found, in words. */
-  readonly detail: string;
-  /** The keys that break the rule, or that a note is about: their kids, or their positions in the set. */
-  readonly keys?: readonly string[];
-}
 
 /** The result of `checkKeySet`. */
 export interface KeySetReport {
@@ -202,124 +166,13 @@ async function checkDocument(
     return;
   }
   checks.push({ rule: "keys", outcome: "pass", detail: countOf(list.length, "key") });
-  const all = list.map((jwk: JWK | null, index) => ({
-    jwk: typeof jwk === "object" && jwk !== null ? jwk : ({} as JWK),
-    name: nameOf(jwk, index),
-  }));
-  const others = all.filter(({ jwk }) => otherPurpose(jwk) !== undefined);
-  const keys = all.filter((one) => !others.includes(one));
-  if (others.length > 0)
-    checks.push({
-      rule: "purpose",
-      outcome: "note",
-      detail: `${countOf(others.length, "key")} for another purpose (${[...new Set(others.map(({ jwk }) => otherPurpose(jwk)))].join(", ")}), which listeners pass over`,
-      keys: others.map(({ name }) => name),
-    });
-  const rule = (name: KeySetRule, meaning: string, breaks: (jwk: JWK) => boolean, among = keys) => {
-    const broken = among.filter(({ jwk }) => breaks(jwk)).map((key) => key.name);
-    checks.push({
-      rule: name,
-      outcome: broken.length === 0 ? "pass" : "fail",
-      detail: meaning,
-      ...(broken.length === 0 ? {} : { keys: broken }),
-    });
-  };
-  const kids = keys.map(({ jwk }) => jwk.kid);
-  rule(
-    "private",
-    "no key has a private or symmetric member",
-    (jwk) => PRIVATE_MEMBERS.some((name) => Object.hasOwn(jwk, name)),
-    all,
-  );
-  rule(
-    "kid",
-    `every key has a kid, a text of 1 to ${MAX_KEY_ID_LENGTH} characters`,
-    ({ kid }) => typeof kid !== "string" || kid === "" || kid.length > MAX_KEY_ID_LENGTH,
-  );
-  rule(
-    "unique",
-    "no kid occurs twice",
-    ({ kid }) => kid !== undefined && kids.indexOf(kid) !== kids.lastIndexOf(kid),
-  );
-  const shared = others.filter(({ jwk }) => jwk.kid !== undefined && kids.includes(jwk.kid));
-  if (shared.length > 0)
-    checks.push({
-      rule: "unique",
-      outcome: "warn",
-      detail:
-        "a key for another purpose has the same kid, and a listener that looks at kids alone may take it",
-      keys: shared.map(({ name }) => name),
-    });
-  const alike = keys.filter(({ jwk }) =>
-    kids.some((kid) => kid !== jwk.kid && plainKid(kid) === plainKid(jwk.kid)),
-  );
-  if (alike.length > 0)
-    checks.push({
-      rule: "unique",
-      outcome: "warn",
-      detail: "kids differ only by case or type, which is easily mistaken",
-      keys: alike.map(({ name }) => name),
-    });
-  const kinds = ALGORITHMS.map((alg) => ALGORITHM_FACTS[alg].kty as unknown);
-  rule("kty", "kty is RSA, EC or OKP", ({ kty }) => !kinds.includes(kty));
-  rule("use", "use is sig", ({ use }) => use !== "sig");
-  rule("alg", "alg is RS256, ES256 or EdDSA", ({ alg }) => !isAlgorithm(alg));
-  const nameless = others.filter(({ jwk }) => typeof jwk.alg !== "string");
-  if (nameless.length > 0)
-    checks.push({
-      rule: "alg",
-      outcome: "warn",
-      detail: "a key for another purpose names no alg, and some verifiers refuse the whole set for it",
-      keys: nameless.map(({ name }) => name),
-    });
-  rule(
-    "key-ops",
-    "key_ops, if there, has verify, each operation once, and none that use sig excludes",
-    ({ key_ops: ops }) => ops !== undefined && !isForSignatures(ops),
-  );
-  const misspelt = new Set(keys.flatMap(({ jwk }) => misspelling(jwk) ?? []));
-  rule(
-    "encoding",
-    misspelt.size === 0
-      ? "numbers are base64url without padding"
-      : `${[...misspelt].join("; ")} (RFC 7518, 6)`,
-    (jwk) => misspelling(jwk) !== undefined,
-  );
-  const unfit = new Map<JWK, string>();
-  for (const { jwk } of keys) {
-    const alg = isAlgorithm(jwk.alg) ? jwk.alg : algorithmOf(jwk);
-    if (alg === undefined) unfit.set(jwk, `A key has kty ${shown(jwk.kty)} and crv ${shown(jwk.crv)}.`);
-    else
-      await importPublicKey(publicMembers(jwk), alg).catch((error: Error) => unfit.set(jwk, error.message));
-  }
-  const reasons = [...new Set(unfit.values())].join(" ");
-  rule(
-    "strength",
-    reasons === "" ? "RSA of at least 2048 bit with e = 65537, EC on P-256, Ed25519" : reasons,
-    (jwk) => unfit.has(jwk),
-  );
-  if (keys.some(({ jwk }) => jwk.x5c !== undefined))
-    rule("certificate", "x5c, if there, begins with this key's own certificate", hasOtherCertificate);
-  checks.push(await checkUsable(keys, document, options));
+  const keys = new KeyChecks(list, checks);
+  keys.checkPurpose();
+  keys.checkKids();
+  keys.checkMembers();
+  await keys.checkStrength();
+  checks.push(await checkUsable(keys.forSignatures, document, options));
   if (options.token !== undefined) checks.push(await checkToken(options.token.trim(), document, options));
-}
-
-function plainKid(kid: unknown): string | undefined {
-  return typeof kid === "string" || typeof kid === "number" ? String(kid).toLowerCase() : undefined;
-}
-
-function nameOf(jwk: JWK | null, index: number): string {
-  return typeof jwk?.kid === "string" && jwk.kid !== "" ? shown(jwk.kid) : `number ${index + 1}`;
-}
-
-/** Strict readers refuse a list with an operation twice, and one that `use` contradicts (RFC 7517, 4.3). */
-function isForSignatures(operations: unknown): boolean {
-  return (
-    Array.isArray(operations) &&
-    operations.includes("verify") &&
-    new Set(operations).size === operations.length &&
-    operations.every((one) => one === "verify" || one === "sign")
-  );
 }
 
 /** Whether a listener would find any key at all. */

@@ -24,7 +24,8 @@ export {
 
 // Key sets of others
 
-export { checkKeySet, type KeySetCheck, type KeySetReport, type KeySetRule } from "./check-key-set.js";
+export { checkKeySet, type KeySetReport } from "./check-key-set.js";
+export type { KeySetCheck, KeySetRule } from "./key-checks.js";
 export { remoteKeys } from "./remote-keys.js";
 export { type KeyRules, localKeys } from "./verification-keys.js";
 

@@ -1,9 +1,6 @@
 // The command that runs a local listener and shows what arrives.
 import { resolve } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { secretFingerprint } from "hookproof";
-import type { ReceiverAnswer, ReplayStore } from "hookproof/receiver";
-import type { HandledRequest } from "hookproof-service/listeners";
 import type { Args, Command, Context } from "../command.js";
 import { storeOf } from "../config/folder-file.js";
 import { nextStep } from "../config/next-step.js";
@@ -13,19 +10,11 @@ import { EXIT, refuseIdle, usageError } from "../failure.js";
 import { createOwnFile, removalOf } from "../files.js";
 import { stopped } from "../io.js";
 import { keySetOf, signingKey, storeFolder } from "../keys/keys.js";
-import { countOf } from "../output.js";
-import { type ChosenScheme, SCHEME_EXAMPLES, SCHEME_FLAGS } from "../schemes/chosen-scheme.js";
-import { expectingOf } from "../serve/expecting.js";
+import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../schemes/chosen-scheme.js";
+import { type Expecting, expectingOf } from "../serve/expecting.js";
 import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../serve/inspecting.js";
-import {
-  type Forwarded,
-  type Forwarding,
-  forward,
-  inItsPlace,
-  isTaken,
-  reportElsewhere,
-  reportRequest,
-} from "../serve/report-request.js";
+import type { Forwarding } from "../serve/report-request.js";
+import { type ChosenListener, ReportedRequests, urlOf } from "../serve/reported-requests.js";
 import { SERVING_FLAGS, servingOptions, started, tellOpen } from "../serve/serving.js";
 import { type Session, writeSession } from "../serve/sessions.js";
 import { WAITED } from "../times.js";
@@ -135,140 +124,130 @@ export const listen: Command = {
   ],
   exits: [[3, "secret or key set cannot be used"]],
   async run(context) {
-    const { args, io, out } = context;
+    const { args, out } = context;
     const { startListeners } = await import("hookproof-service/listeners");
     const options = await servingOptions(context);
-    const expecting = await expectingOf(context);
-    const { method, secret, scheme } = expecting;
-    const secretTo = args.text("write-secret");
-    if (secretTo !== undefined && secret === undefined)
-      throw usageError("--write-secret is for a listener with a secret; this one has a key set.");
-    const forwarding = await forwardingOf(args, method, secret);
-    const forwards = forwarding !== undefined;
-    const forwarded = new WeakMap<HandledRequest["request"], Forwarded>();
-    const id = args.text("listener-id") ?? "lst_local";
-    if (!/^[A-Za-z0-9_-]{1,128}$/.test(id))
-      throw usageError(
-        `--listener-id must be letters, digits, - or _, 128 at most, not ${JSON.stringify(id)}.`,
-      );
-    const allowedCidrs = args.texts("allow-cidr");
-    if (args.isGiven("respond")) refuseIdle(args, ["behave-as"], "and --respond exclude each other.");
-    const profile = args.text("behave-as");
-    const behaving =
-      profile === undefined
-        ? undefined
-        : await (await import("../reporters/behaviour.js")).answersAs(profile);
-    const until = args.number("until");
-    const counts = new Map<number, number>();
-    const enough = new AbortController();
-    let reported = Promise.resolve();
-    let n = 0;
-
+    const listener = await chosenListener(context);
     const { inspector, ...page } = await startInspecting(context);
+    const requests = new ReportedRequests(context, listener);
     const server = await started(
       () =>
         startListeners({
           ...options,
           inspector,
-          listeners: async (baseUrl) => [
-            {
-              ...(await expecting.listener({ id, baseUrl, allowedCidrs, forwards })),
-              trustedProxies: args.texts("trust-proxy"),
-              ...(await forgetting(args.number("respond"))),
-              ...(forwarding && {
-                run: async (_event, _reservation, request) => {
-                  const answered = await forward(context, request, forwarding);
-                  forwarded.set(request, answered);
-                  inspector?.forwarded(request, { url: forwarding.url, ...answered });
-                  if (!isTaken(answered)) throw new Error("the application did not take the event");
-                },
-              }),
-              beforeAnswer: (answer, request) => {
-                const given = inItsPlace(answer, forwarded.get(request));
-                return changed(args, behaving?.(given) ?? given);
-              },
-            },
-          ],
-          onHandled: (handled) => {
-            n++;
-            counts.set(handled.status, (counts.get(handled.status) ?? 0) + 1);
-            const number = n;
-            // One after another, so that the lines are in the order of the requests.
-            const where = { id, baseUrl: server.url };
-            const mistakes = (request: HandledRequest["request"]) => expecting.mistakes(request, where);
-            const reporting = { mistakes, forwarded: (one: HandledRequest["request"]) => forwarded.get(one) };
-            reported = reported.then(() => reportRequest(context, number, handled, reporting));
-            if (until !== undefined && n >= until) enough.abort();
-          },
-          onUnknown: (request) => {
-            n++;
-            counts.set(request.status, (counts.get(request.status) ?? 0) + 1);
-            const [number, url] = [n, `${server.url}/api/v1/webhooks/incoming/${id}`];
-            reported = reported.then(() => reportElsewhere(context, number, request, url));
-            if (until !== undefined && n >= until) enough.abort();
-          },
+          listeners: async (baseUrl) => [await requests.setup(baseUrl, inspector)],
+          onHandled: (handled) => requests.add(handled, server.url),
+          onUnknown: (request) => requests.addElsewhere(request, server.url),
         }),
       options.port,
     ).catch(async (error) => {
       await page.stop();
       throw error;
     });
-    const url = `${server.url}/api/v1/webhooks/incoming/${id}`;
-    const jwks = keySetOf(context);
-    const session: Session = {
-      url,
-      method,
-      ...(scheme === undefined ? {} : { scheme: scheme.settingsFor(url) }),
-      ...(secret === undefined ? {} : { secret }),
-      ...(jwks === undefined ? {} : { jwks: isAddress("jwks", jwks) ? jwks : resolve(jwks) }),
-      ...(page.url === undefined ? {} : { inspector: page.url }),
-    };
-    const endSession = await writeSession(io, out, server.port, session);
-    const removeSecret = await writtenSecret(secretTo, secret).catch(async (error) => {
-      endSession();
+    const session = sessionOf(context, listener, server.url, page.url);
+    const end = await announced(context, listener, server.port, session).catch(async (error) => {
       await server.stop();
       await page.stop();
       throw error;
     });
-    out.document({
-      type: "listening",
-      url,
-      baseUrl: server.url,
-      listenerId: id,
-      method,
-      ...(scheme === undefined ? {} : { scheme: scheme.settingsFor(url) }),
-      ...(page.url === undefined ? {} : { inspectorUrl: page.url }),
-      ...(secret === undefined ? {} : { secretFingerprint: secretFingerprint(secret) }),
-    });
-    out.line(url);
-    tellOpen(
-      context,
-      "they can send to this listener, and see the inspector if they have its whole address.",
-    );
+    tellListening(context, listener, server.url, session);
     await presentInspector(context, page.url);
-    out.note(await nextLine(context, server.port, { method, scheme }));
+    out.note(await nextLine(context, server.port, listener.expecting));
 
     const exitAfterMs = args.durationMs("exit-after");
-    const timer = exitAfterMs === undefined ? undefined : setTimeout(() => enough.abort(), exitAfterMs);
-    await Promise.race([stopped(io.stopSignal), stopped(enough.signal)]);
+    const timer = exitAfterMs === undefined ? undefined : setTimeout(requests.end, exitAfterMs);
+    await Promise.race([stopped(context.io.stopSignal), stopped(requests.ended)]);
     clearTimeout(timer);
-    removeSecret();
-    endSession();
+    end();
     await server.stop();
     await page.stop();
-    await reported;
-    out.note(
-      `${countOf(n, "request")}${[...counts].map(([status, count]) => `, ${count} x ${status}`).join("")}`,
-    );
+    out.note(await requests.summary());
     return EXIT.ok;
   },
 };
+
+async function chosenListener(context: Context): Promise<ChosenListener> {
+  const { args } = context;
+  const expecting = await expectingOf(context);
+  if (args.text("write-secret") !== undefined && expecting.secret === undefined)
+    throw usageError("--write-secret is for a listener with a secret; this one has a key set.");
+  const forwarding = await forwardingOf(args, expecting.method, expecting.secret);
+  const id = args.text("listener-id") ?? "lst_local";
+  if (!/^[A-Za-z0-9_-]{1,128}$/.test(id))
+    throw usageError(
+      `--listener-id must be letters, digits, - or _, 128 at most, not ${JSON.stringify(id)}.`,
+    );
+  if (args.isGiven("respond")) refuseIdle(args, ["behave-as"], "and --respond exclude each other.");
+  const profile = args.text("behave-as");
+  const behaving =
+    profile === undefined ? undefined : await (await import("../reporters/behaviour.js")).answersAs(profile);
+  return { id, expecting, forwarding, behaving };
+}
+
+function sessionOf(
+  context: Context,
+  { id, expecting: { method, scheme, secret } }: ChosenListener,
+  baseUrl: string,
+  inspector: string | undefined,
+): Session {
+  const url = urlOf(baseUrl, id);
+  const jwks = keySetOf(context);
+  return {
+    url,
+    method,
+    ...(scheme === undefined ? {} : { scheme: scheme.settingsFor(url) }),
+    ...(secret === undefined ? {} : { secret }),
+    ...(jwks === undefined ? {} : { jwks: isAddress("jwks", jwks) ? jwks : resolve(jwks) }),
+    ...(inspector === undefined ? {} : { inspector }),
+  };
+}
+
+/** Writes the session and the secret where others look for them; returns what removes both. */
+async function announced(
+  { args, io, out }: Context,
+  { expecting: { secret } }: ChosenListener,
+  port: number,
+  session: Session,
+): Promise<() => void> {
+  const endSession = await writeSession(io, out, port, session);
+  try {
+    const removeSecret = await writtenSecret(args.text("write-secret"), secret);
+    return () => {
+      removeSecret();
+      endSession();
+    };
+  } catch (error) {
+    endSession();
+    throw error;
+  }
+}
+
+function tellListening(
+  context: Context,
+  { id, expecting: { method, secret } }: ChosenListener,
+  baseUrl: string,
+  { url, scheme, inspector }: Session,
+): void {
+  const { out } = context;
+  out.document({
+    type: "listening",
+    url,
+    baseUrl,
+    listenerId: id,
+    method,
+    ...(scheme === undefined ? {} : { scheme }),
+    ...(inspector === undefined ? {} : { inspectorUrl: inspector }),
+    ...(secret === undefined ? {} : { secretFingerprint: secretFingerprint(secret) }),
+  });
+  out.line(url);
+  tellOpen(context, "they can send to this listener, and see the inspector if they have its whole address.");
+}
 
 /** How to send to this listener as it is: with a key of this user for tokens, over TLS as it can be checked. */
 async function nextLine(
   { args, io, config }: Context,
   port: number,
-  { method, scheme }: { method: string; scheme: ChosenScheme | undefined },
+  { method, scheme }: Pick<Expecting, "method" | "scheme">,
 ): Promise<string> {
   const hasKey = async () => {
     try {
@@ -312,22 +291,3 @@ async function forwardingOf(
 
 /** Headers by which an app may check again what was forwarded. */
 const OF_A_PROOF = ["webhook-*", "svix-*", "x-webhook-*", "signature", "signature-input", "content-digest"];
-
-/**
- * Where --respond refuses an event, its id stays free as after any answer that accepts nothing: else the next try would
- * be a duplicate, and the sender would take it for delivered.
- */
-async function forgetting(respond: number | undefined): Promise<{ replayStore?: ReplayStore }> {
-  const isAccepted = respond === undefined || respond < 300 || respond === 409;
-  if (isAccepted) return {};
-  const { memoryReplayStore } = await import("hookproof/receiver");
-  const store = memoryReplayStore();
-  return { replayStore: { ...store, commit: (reservation) => store.release(reservation) } };
-}
-
-/** The answer as --delay and --respond have it. */
-async function changed(args: Args, answer: ReceiverAnswer): Promise<ReceiverAnswer> {
-  const [delayMs, status] = [args.durationMs("delay"), args.number("respond")];
-  if (delayMs !== undefined) await wait(delayMs);
-  return status === undefined || !answer.verdict.ok ? answer : { ...answer, status };
-}

@@ -57,18 +57,106 @@ export async function sendOne(context: Context, target: Target, event: WebhookEv
   const first = await signRequest({ url, signer, event, timestamp, plainHttpHosts: plainHttpHosts(config) });
   describeRequest(out, { ...target, eventId: event.id, timestamp, body: event.body });
   if (target.scheme === undefined) out.detail(2, signedText(target, first, timestamp));
-  const started = performance.now();
-  const answer = {
-    type: "send",
-    eventId: event.id,
-    timestamp,
-    method: target.method,
-    url: target.url,
-    bodyBytes: event.body.length,
-  };
-  const record: Omit<HistoryRecord, "outcome"> = {
+  const sending: Sending = { target, event, first, timestamp, at: Date.now(), startedAt: performance.now() };
+  let receipt: Receipt;
+  try {
+    receipt = await sender.send(event, { signal: io.stopSignal });
+  } catch (error) {
+    return refused(context, sending, error);
+  }
+  return delivered(context, sending, receipt, isDoubtful);
+}
+
+/** An event that was sent, as far as it is known before the answer. */
+interface Sending {
+  readonly target: Target;
+  readonly event: WebhookEvent;
+  /** The first request that it was sent in. */
+  readonly first: SignedRequest;
+  /** Unix seconds. */
+  readonly timestamp: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+  /** The same moment by the monotonic clock. */
+  readonly startedAt: number;
+}
+
+async function delivered(
+  context: Context,
+  sending: Sending,
+  receipt: Receipt,
+  isDoubtful: boolean,
+): Promise<number> {
+  const { args, io, out } = context;
+  const { target } = sending;
+  const { outcome, status, attempts } = receipt;
+  const durationMs = durationOf(sending);
+  await remember(io, out, [{ ...recordOf(sending), status, outcome }]);
+  const exit = exitFor(context, receipt);
+  const answer = answerOf(sending);
+  out.document({ ...answer, ok: exit === EXIT.ok, outcome, status, attempts: attempts.length, durationMs });
+  const expected = args.number("expect");
+  const isExpected = expected === undefined || status === expected;
+  const words = inWords(receipt, target, isDoubtful);
+  out.line(
+    isExpected
+      ? `${out.paint("green", "✔")} ${words}   ${durationMs} ms`
+      : `${out.paint("red", "✖")} ${words}, where ${expected} was expected   ${durationMs} ms`,
+  );
+  if (isExpected && status >= 200 && status < 300)
+    out.note(
+      `next: hookproof replay last      send the same event id again and see ${copyStatus(target, status)}`,
+    );
+  return exit;
+}
+
+/** @throws {CliError} unless `--expect` names the status that it was refused with */
+async function refused(context: Context, sending: Sending, error: unknown): Promise<number> {
+  const { args, io, out } = context;
+  const failure = explainFailure(error);
+  await remember(io, out, [
+    {
+      ...recordOf(sending),
+      ...statusOf(failure.answer),
+      outcome: failure.code,
+      ...(failure.listenerAnswer === undefined ? {} : { answer: failure.listenerAnswer }),
+    },
+  ]);
+  const expected = args.number("expect");
+  const answer = answerOf(sending);
+  const { status, attempts } = failure.answer;
+  if (expected !== undefined && status === expected) {
+    const durationMs = durationOf(sending);
+    out.document({ ...answer, ok: true, outcome: "refused", status, attempts, durationMs });
+    out.line(`${out.paint("green", "✔")} ${status} as expected`);
+    return EXIT.ok;
+  }
+  const explained = await explainRefusal(context, sending.target, sending.first, failure);
+  const { exit, code, message, hint, next, listenerAnswer, answer: known } = explained;
+  const isTimeChosen = args.isGiven("timestamp") && known.receiverCode === "TIMESTAMP_OUT_OF_WINDOW";
+  const ownHint = isTimeChosen ? "The time is the one given with --timestamp." : hint;
+  throw new CliError(expected === undefined ? exit : EXIT.checkFailed, code, message, {
+    hint: expected === undefined ? ownHint : `${expected} was expected. ${ownHint ?? ""}`.trimEnd(),
+    next,
+    listenerAnswer,
+    answer: { ...answer, ...known },
+  });
+}
+
+function durationOf({ startedAt }: Sending): number {
+  return Math.round(performance.now() - startedAt);
+}
+
+/** What every answer in JSON begins with. */
+function answerOf({ target: { method, url }, event: { id, body }, timestamp }: Sending) {
+  return { type: "send", eventId: id, timestamp, method, url, bodyBytes: body.length };
+}
+
+/** What is remembered of it, but for how it ended. */
+function recordOf({ target, event, first, at }: Sending): Omit<HistoryRecord, "outcome"> {
+  return {
     v: 1,
-    at: Date.now(),
+    at,
     eventId: event.id,
     url: target.url,
     method: target.method,
@@ -78,70 +166,6 @@ export async function sendOne(context: Context, target: Target, event: WebhookEv
     ...(isSame(first.body, event.body) ? {} : { sentBase64: Buffer.from(first.body).toString("base64") }),
     credential: target.credential,
   };
-  try {
-    const receipt = await sender.send(event, {
-      signal: io.stopSignal,
-    });
-    const durationMs = Math.round(performance.now() - started);
-    await remember(io, out, [{ ...record, status: receipt.status, outcome: receipt.outcome }]);
-    const exit = exitFor(context, receipt);
-    const { outcome, status, attempts } = receipt;
-    out.document({ ...answer, ok: exit === EXIT.ok, outcome, status, attempts: attempts.length, durationMs });
-    const expected = args.number("expect");
-    const isExpected = expected === undefined || status === expected;
-    const words = inWords(receipt, target, isDoubtful);
-    out.line(
-      isExpected
-        ? `${out.paint("green", "✔")} ${words}   ${durationMs} ms`
-        : `${out.paint("red", "✖")} ${words}, where ${expected} was expected   ${durationMs} ms`,
-    );
-    if (isExpected && status >= 200 && status < 300)
-      out.note(
-        `next: hookproof replay last      send the same event id again and see ${copyStatus(target, status)}`,
-      );
-    return exit;
-  } catch (error) {
-    const failure = explainFailure(error);
-    await remember(io, out, [
-      {
-        ...record,
-        ...statusOf(failure.answer),
-        outcome: failure.code,
-        ...(failure.listenerAnswer === undefined ? {} : { answer: failure.listenerAnswer }),
-      },
-    ]);
-    const expected = args.number("expect");
-    const { status, attempts } = failure.answer;
-    if (expected !== undefined && status === expected) {
-      out.document({
-        ...answer,
-        ok: true,
-        outcome: "refused",
-        status,
-        attempts,
-        durationMs: Math.round(performance.now() - started),
-      });
-      out.line(`${out.paint("green", "✔")} ${status} as expected`);
-      return EXIT.ok;
-    }
-    const {
-      exit,
-      code,
-      message,
-      hint,
-      next,
-      listenerAnswer,
-      answer: known,
-    } = await explainRefusal(context, target, first, failure);
-    const isTimeChosen = args.isGiven("timestamp") && known.receiverCode === "TIMESTAMP_OUT_OF_WINDOW";
-    const ownHint = isTimeChosen ? "The time is the one given with --timestamp." : hint;
-    throw new CliError(expected === undefined ? exit : EXIT.checkFailed, code, message, {
-      hint: expected === undefined ? ownHint : `${expected} was expected. ${ownHint ?? ""}`.trimEnd(),
-      next,
-      listenerAnswer,
-      answer: { ...answer, ...known },
-    });
-  }
 }
 
 function isSame(one: Uint8Array, other: Uint8Array): boolean {

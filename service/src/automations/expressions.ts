@@ -75,32 +75,72 @@ export interface ExpressionsOptions {
  * that doubles, takes more time or memory than there is; so it runs where the service can end it. An expression changes
  * nothing: it can be ended and begun again. An automation therefore delays only automations that take as long as it does.
  */
-export function createExpressions({
-  timeoutMs = TIMEOUT_MS,
-  lookUps = NO_LOOK_UPS,
-}: ExpressionsOptions = {}): Expressions {
-  const { signatures } = lookUps;
-  const lanes = LANES.map((options) => createLane({ ...options, signatures }));
-  const [quick] = lanes as [Lane];
-  const levels = new Map<string, number>();
-  const ending = new AbortController();
+export function createExpressions(options: ExpressionsOptions = {}): Expressions {
+  return new ExpressionLanes(options);
+}
 
-  async function evaluated(
+class ExpressionLanes implements Expressions {
+  readonly #timeoutMs: number;
+  readonly #lookUps: LookUps;
+  readonly #lanes: readonly Lane[];
+  /** In which lane the next evaluation of an automation begins that is not quick. */
+  readonly #levels = new Map<string, number>();
+  readonly #ending = new AbortController();
+
+  constructor({ timeoutMs = TIMEOUT_MS, lookUps = NO_LOOK_UPS }: ExpressionsOptions) {
+    this.#timeoutMs = timeoutMs;
+    this.#lookUps = lookUps;
+    const { signatures } = lookUps;
+    this.#lanes = LANES.map((options) => createLane({ ...options, signatures }));
+  }
+
+  async check(expression: string, stepNames: readonly string[] = []): Promise<Outcome<undefined>> {
+    const [quick] = this.#lanes as readonly [Lane];
+    const question = { ask: "check", expression, stepNames, timeoutMs: this.#timeoutMs };
+    // A person waits for the answer, and the time it takes grows with the length of the expression only.
+    const { outcome } = await quick.ask(question, true);
+    return outcome;
+  }
+
+  async condition(evaluation: Evaluation, expression: string): Promise<Outcome<boolean>> {
+    return (await this.#evaluated(evaluation, { ask: "condition", expression })).outcome;
+  }
+
+  async values(evaluation: Evaluation, expressions: readonly string[]): Promise<Outcome<string[]>> {
+    return (await this.#evaluated(evaluation, { ask: "values", expressions })).outcome;
+  }
+
+  async trace(evaluation: Evaluation, expression: string): Promise<Traced> {
+    const question = { ask: "trace", expression };
+    const { outcome, parts = [], usedMs } = await this.#evaluated(evaluation, question);
+    const used = Number.isFinite(usedMs) ? usedMs : this.#timeoutMs;
+    return outcome.ok
+      ? { ...(outcome.value as Omit<Traced, "usedMs">), usedMs: used }
+      : { failure: outcome.failure, parts, usedMs: used };
+  }
+
+  async stop(): Promise<void> {
+    this.#ending.abort();
+    await Promise.all(this.#lanes.map((lane) => lane.stop()));
+  }
+
+  async #evaluated(
     { context, now, automationId, found = [] }: Evaluation,
     question: Readonly<Record<string, unknown>>,
   ): Promise<Ended> {
+    const timeoutMs = this.#timeoutMs;
     let leftMs = timeoutMs;
-    for (let level = levels.get(automationId) ?? 0; ; ) {
+    for (let level = this.#levels.get(automationId) ?? 0; ; ) {
       const request = { ...question, context, now, found, maxLength: MAX_RESULT_LENGTH };
-      const answer = await answerOf(level, request, leftMs);
-      if (isTimeout(answer) && timeIn(level) < leftMs) {
+      const answer = await this.#answerOf(level, request, leftMs);
+      if (isTimeout(answer) && this.#timeIn(level) < leftMs) {
         level += 1;
         continue;
       }
       if (answer.wanted) {
         // It begins again with what is found now; all its beginnings and look-ups together have the time of one.
         const before = performance.now();
-        const more = await lookedUp(answer.wanted, leftMs, lengthOf(found));
+        const more = await this.#lookedUp(answer.wanted, leftMs, lengthOf(found));
         leftMs -= answer.usedMs + performance.now() - before;
         const failure =
           more === undefined || leftMs <= 0 ? tooLong(timeoutMs) : tooMuch(lengthOf(found, more));
@@ -109,10 +149,10 @@ export function createExpressions({
           continue;
         }
         const outcome = { ok: false, failure } as const;
-        remember(automationId, { outcome, usedMs: answer.usedMs });
+        this.#remember(automationId, { outcome, usedMs: answer.usedMs });
         return { outcome, usedMs: timeoutMs - leftMs };
       }
-      remember(automationId, answer);
+      this.#remember(automationId, answer);
       const isLate = isTimeout(answer) && leftMs < timeoutMs;
       const { outcome } = isLate ? { outcome: { ok: false, failure: tooLong(timeoutMs) } as const } : answer;
       return { ...answer, outcome, usedMs: timeoutMs - leftMs + answer.usedMs };
@@ -120,17 +160,18 @@ export function createExpressions({
   }
 
   /** What was asked for, up to what is too much together; undefined if it was not found in time. */
-  async function lookedUp(
+  async #lookedUp(
     wanted: NonNullable<Answer["wanted"]>,
     leftMs: number,
     foundLength: number,
   ): Promise<FoundByKey[] | undefined> {
-    const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(Math.max(1, Math.ceil(leftMs)))]);
+    const ending = this.#ending.signal;
+    const signal = AbortSignal.any([ending, AbortSignal.timeout(Math.max(1, Math.ceil(leftMs)))]);
     try {
       const found: FoundByKey[] = [];
       let length = foundLength;
       for (const [key, one] of wanted) {
-        const answer = await lookUps.answer(one, signal);
+        const answer = await this.#lookUps.answer(one, signal);
         found.push([key, answer]);
         length += lengthOf([[key, answer]]);
         if (length > MAX_FOUND_LENGTH) return found;
@@ -140,19 +181,19 @@ export function createExpressions({
       }
       return found;
     } catch (error) {
-      if (ending.signal.aborted) throw new Error("The service has stopped.");
+      if (ending.aborted) throw new Error("The service has stopped.");
       if (signal.aborted) return undefined;
       throw error;
     }
   }
 
-  function timeIn(level: number): number {
-    return level < LAST - 1 ? Math.min(LANES[level]?.mostMs ?? 0, timeoutMs) : timeoutMs;
+  #timeIn(level: number): number {
+    return level < LAST - 1 ? Math.min(LANES[level]?.mostMs ?? 0, this.#timeoutMs) : this.#timeoutMs;
   }
 
-  async function answerOf(level: number, request: object, leftMs: number): Promise<Answer> {
-    const lane = lanes[level] as Lane;
-    const mostMs = Math.min(timeIn(level), leftMs);
+  async #answerOf(level: number, request: object, leftMs: number): Promise<Answer> {
+    const lane = this.#lanes[level] as Lane;
+    const mostMs = Math.min(this.#timeIn(level), leftMs);
     // The second try has more time: no quick step gets behind those that hang because the machine is busy. The limit
     // itself is the same for everybody, however busy it is.
     for (let tried = mostMs < leftMs ? 1 : TRIES, ms = mostMs; ; tried++, ms = Math.min(ms * 4, leftMs)) {
@@ -162,37 +203,14 @@ export function createExpressions({
   }
 
   /** Remembers in which lane the automation's next evaluation begins. */
-  function remember(automationId: string, answer: Answer): void {
+  #remember(automationId: string, answer: Answer): void {
     const fitting = LANES.findIndex(({ mostMs }) => answer.usedMs < mostMs);
     const level = isTimeout(answer) || fitting === -1 ? LAST : fitting;
-    levels.delete(automationId);
-    if (level > 0) levels.set(automationId, level);
-    const [oldest] = levels.keys();
-    if (levels.size > MAX_KNOWN && oldest !== undefined) levels.delete(oldest);
+    this.#levels.delete(automationId);
+    if (level > 0) this.#levels.set(automationId, level);
+    const [oldest] = this.#levels.keys();
+    if (this.#levels.size > MAX_KNOWN && oldest !== undefined) this.#levels.delete(oldest);
   }
-
-  return {
-    async check(expression, stepNames = []) {
-      // A person waits for the answer, and the time it takes grows with the length of the expression only.
-      const answer = await quick.ask({ ask: "check", expression, stepNames, timeoutMs }, true);
-      return answer.outcome;
-    },
-    condition: async (evaluation, expression) =>
-      (await evaluated(evaluation, { ask: "condition", expression })).outcome,
-    values: async (evaluation, expressions) =>
-      (await evaluated(evaluation, { ask: "values", expressions })).outcome,
-    async trace(evaluation, expression) {
-      const { outcome, parts = [], usedMs } = await evaluated(evaluation, { ask: "trace", expression });
-      const used = Number.isFinite(usedMs) ? usedMs : timeoutMs;
-      return outcome.ok
-        ? { ...(outcome.value as Omit<Traced, "usedMs">), usedMs: used }
-        : { failure: outcome.failure, parts, usedMs: used };
-    },
-    async stop() {
-      ending.abort();
-      await Promise.all(lanes.map((lane) => lane.stop()));
-    },
-  };
 }
 
 /** How an evaluation ended, with the time of all its beginnings. */

@@ -56,119 +56,148 @@ interface Client {
  * are remembered, nothing is buffered for it, and one that reads nothing at all is cut off.
  */
 export function createFeed(source: FeedSource, options: FeedOptions = {}): Feed {
-  const {
-    batchMs = LIMITS.batchMs,
-    heartbeatMs = LIMITS.heartbeatMs,
-    stalledMs = 30_000,
-    maxClients = 32,
-    maxChanges = 4 * LIMITS.requests,
-  } = options;
-  const instance = randomBytes(6).toString("base64url");
-  const clients = new Set<Client>();
-  /** The newest changes; the first of them has the number `forgotten` + 1. */
-  let changes: Change[] = [];
-  let forgotten = 0;
-  let batch: NodeJS.Timeout | undefined;
-  const heartbeat = setInterval(beat, heartbeatMs).unref();
+  return new ChangeFeed(source, options);
+}
 
-  const count = () => forgotten + changes.length;
-  const idOf = (change: number) => `${instance}.${change}`;
+class ChangeFeed implements Feed {
+  readonly instance = randomBytes(6).toString("base64url");
+  readonly #source: FeedSource;
+  readonly #batchMs: number;
+  readonly #stalledMs: number;
+  readonly #maxClients: number;
+  readonly #maxChanges: number;
+  readonly #clients = new Set<Client>();
+  /** The newest changes; the first of them has the number `#forgotten` + 1. */
+  #changes: Change[] = [];
+  #forgotten = 0;
+  #batch: NodeJS.Timeout | undefined;
+  readonly #heartbeat: NodeJS.Timeout;
 
-  function changed(change: Change): void {
-    changes.push(change);
+  constructor(source: FeedSource, options: FeedOptions) {
+    this.#source = source;
+    this.#batchMs = options.batchMs ?? LIMITS.batchMs;
+    this.#stalledMs = options.stalledMs ?? 30_000;
+    this.#maxClients = options.maxClients ?? 32;
+    this.#maxChanges = options.maxChanges ?? 4 * LIMITS.requests;
+    this.#heartbeat = setInterval(() => this.#beat(), options.heartbeatMs ?? LIMITS.heartbeatMs).unref();
+  }
+
+  get lastEventId(): string {
+    return this.#idOf(this.#count());
+  }
+
+  rowChanged(n: number): void {
+    this.#changed(n);
+  }
+
+  dropped(): void {
+    this.#changed("dropped");
+  }
+
+  forcedChanged(): void {
+    this.#changed("forced");
+  }
+
+  callsChanged(call?: number): void {
+    this.#changed({ call });
+  }
+
+  follow(response: ServerResponse, after: string | undefined): void {
+    if (this.#clients.size >= this.#maxClients)
+      throw new InspectorError(503, "TOO_MANY_PAGES", `${this.#maxClients} pages are connected already.`);
+    response.writeHead(200, {
+      "Content-Type": "text/event-stream; charset=utf-8",
+      "Cache-Control": "no-store",
+      // Proxies of development servers would collect events otherwise.
+      "X-Accel-Buffering": "no",
+    });
+    const seen = this.#seenBy(after);
+    const client: Client = { response, seen: seen ?? this.#count(), blockedSince: undefined };
+    this.#clients.add(client);
+    response.once("close", () => this.#clients.delete(client));
+    this.#write(client, "retry: 1000\n\n");
+    if (after !== undefined && seen === undefined)
+      this.#write(client, eventText("reset", {}, this.#idOf(client.seen)));
+    this.#sendTo(client);
+  }
+
+  close(): void {
+    clearInterval(this.#heartbeat);
+    clearTimeout(this.#batch);
+    for (const { response } of this.#clients) response.end();
+  }
+
+  #count(): number {
+    return this.#forgotten + this.#changes.length;
+  }
+
+  #idOf(change: number): string {
+    return `${this.instance}.${change}`;
+  }
+
+  /** How far a client is; undefined where the id is of another run of the server, or none. */
+  #seenBy(id: string | undefined): number | undefined {
+    const [of, change = ""] = id?.split(".") ?? [];
+    if (of !== this.instance || !/^[0-9]{1,15}$/.test(change)) return undefined;
+    return Number(change) <= this.#count() ? Number(change) : undefined;
+  }
+
+  #changed(change: Change): void {
+    this.#changes.push(change);
     // Twice as many are let grow, so that the list is not copied for every change.
-    if (changes.length > 2 * maxChanges) {
-      forgotten += changes.length - maxChanges;
-      changes = changes.slice(-maxChanges);
+    if (this.#changes.length > 2 * this.#maxChanges) {
+      this.#forgotten += this.#changes.length - this.#maxChanges;
+      this.#changes = this.#changes.slice(-this.#maxChanges);
     }
-    if (clients.size > 0) batch ??= setTimeout(sendAll, batchMs).unref();
+    if (this.#clients.size > 0) this.#batch ??= setTimeout(() => this.#sendAll(), this.#batchMs).unref();
   }
 
-  function sendAll(): void {
-    batch = undefined;
-    for (const client of clients) sendTo(client);
+  #sendAll(): void {
+    this.#batch = undefined;
+    for (const client of this.#clients) this.#sendTo(client);
   }
 
-  function sendTo(client: Client): void {
-    while (client.seen < count() && client.blockedSince === undefined) {
-      if (client.seen < forgotten) {
-        client.seen = count();
-        write(client, eventText("reset", {}, idOf(client.seen)));
+  #sendTo(client: Client): void {
+    while (client.seen < this.#count() && client.blockedSince === undefined) {
+      if (client.seen < this.#forgotten) {
+        client.seen = this.#count();
+        this.#write(client, eventText("reset", {}, this.#idOf(client.seen)));
         return;
       }
-      const news = changes.slice(client.seen - forgotten, client.seen - forgotten + LIMITS.pageRows);
+      const from = client.seen - this.#forgotten;
+      const news = this.#changes.slice(from, from + LIMITS.pageRows);
       client.seen += news.length;
-      write(client, batchText(news, idOf(client.seen)));
+      this.#write(client, this.#batchText(news, this.#idOf(client.seen)));
     }
   }
 
   /** Some changes as events; the last one has the id, so that a torn batch is sent again. */
-  function batchText(news: readonly Change[], id: string): string {
+  #batchText(news: readonly Change[], id: string): string {
     const numbers = new Set(news.filter((change) => typeof change === "number"));
-    const rows = [...numbers].flatMap((n) => source.row(n) ?? []);
+    const rows = [...numbers].flatMap((n) => this.#source.row(n) ?? []);
     const calls = news.filter((change) => typeof change === "object").map(({ call }) => call);
     return [
       rows.length > 0 ? eventText("rows", { rows }) : "",
-      news.includes("forced") ? eventText("forced", source.forced()) : "",
-      calls.length > 0 ? eventText("calls", source.calls(calls.filter((n) => n !== undefined))) : "",
-      eventText("dropped", { upTo: source.droppedUpTo() }, id),
+      news.includes("forced") ? eventText("forced", this.#source.forced()) : "",
+      calls.length > 0 ? eventText("calls", this.#source.calls(calls.filter((n) => n !== undefined))) : "",
+      eventText("dropped", { upTo: this.#source.droppedUpTo() }, id),
     ].join("");
   }
 
-  function write(client: Client, text: string): void {
+  #write(client: Client, text: string): void {
     if (client.response.write(text)) return;
     client.blockedSince = Date.now();
     client.response.once("drain", () => {
       client.blockedSince = undefined;
-      sendTo(client);
+      this.#sendTo(client);
     });
   }
 
-  function beat(): void {
-    for (const client of clients) {
-      if (client.blockedSince === undefined) write(client, ": still here\n\n");
-      else if (Date.now() - client.blockedSince >= stalledMs) client.response.destroy();
+  #beat(): void {
+    for (const client of this.#clients) {
+      if (client.blockedSince === undefined) this.#write(client, ": still here\n\n");
+      else if (Date.now() - client.blockedSince >= this.#stalledMs) client.response.destroy();
     }
-  }
-
-  return {
-    instance,
-    get lastEventId() {
-      return idOf(count());
-    },
-    rowChanged: (n) => changed(n),
-    dropped: () => changed("dropped"),
-    forcedChanged: () => changed("forced"),
-    callsChanged: (call) => changed({ call }),
-    follow(response, after) {
-      if (clients.size >= maxClients)
-        throw new InspectorError(503, "TOO_MANY_PAGES", `${maxClients} pages are connected already.`);
-      response.writeHead(200, {
-        "Content-Type": "text/event-stream; charset=utf-8",
-        "Cache-Control": "no-store",
-        // Proxies of development servers would collect events otherwise.
-        "X-Accel-Buffering": "no",
-      });
-      const client: Client = { response, seen: seenBy(after) ?? count(), blockedSince: undefined };
-      clients.add(client);
-      response.once("close", () => clients.delete(client));
-      write(client, "retry: 1000\n\n");
-      if (after !== undefined && seenBy(after) === undefined)
-        write(client, eventText("reset", {}, idOf(client.seen)));
-      sendTo(client);
-    },
-    close() {
-      clearInterval(heartbeat);
-      clearTimeout(batch);
-      for (const { response } of clients) response.end();
-    },
-  };
-
-  /** How far a client is; undefined where the id is of another run of the server, or none. */
-  function seenBy(id: string | undefined): number | undefined {
-    const [of, change = ""] = id?.split(".") ?? [];
-    if (of !== instance || !/^[0-9]{1,15}$/.test(change)) return undefined;
-    return Number(change) <= count() ? Number(change) : undefined;
   }
 }
 

@@ -32,7 +32,7 @@ import { exportedFile } from "./export-file.js";
 import { createFeed } from "./feed.js";
 import { forcedAnswers } from "./forced-answers.js";
 import { forwardedStatus, keptForwarded } from "./forwarded.js";
-import { createHistory } from "./history.js";
+import { createHistory, type History } from "./history.js";
 import { readImport } from "./import-file.js";
 import { InspectorError } from "./inspector-error.js";
 import { openJournal } from "./journal.js";
@@ -128,207 +128,247 @@ export interface Inspector {
 export async function createInspector(options: InspectorOptions = {}): Promise<Inspector> {
   const { historyFile, onProblem = () => {}, maxRequests } = options;
   const journal = historyFile === undefined ? undefined : await openJournal(historyFile, harmless(onProblem));
-  const history = createHistory({ journal, maxRequests });
-  const listeners = new Map<string, WatchedListener>();
-  const replays = createReplays();
-  const calls = createCalls();
-  const forwardedOf = new WeakMap<SeenRequest["request"], Forwarded>();
-  const recordedAs = new WeakMap<SeenRequest["request"], number>();
-  let hasCalls = false;
-  let control: RemoteControl | undefined;
-  const forced = forcedAnswers(() => feed.forcedChanged());
-  const feed = createFeed({
-    row: (n) => history.get(n)?.row,
-    droppedUpTo: () => history.droppedUpTo,
-    forced: () => ({ forced: forced.current }),
+  return new ListenerInspector(createHistory({ journal, maxRequests }), historyFile);
+}
+
+/** Its members are functions of their own, so that a program can hand on `inspector.record`. */
+class ListenerInspector implements Inspector {
+  readonly #history: History;
+  readonly #historyFile: string | undefined;
+  readonly #listeners = new Map<string, WatchedListener>();
+  readonly #replays = createReplays();
+  readonly #calls = createCalls();
+  // Requests are Node's, which have no place for what is known of them.
+  readonly #forwardedOf = new WeakMap<SeenRequest["request"], Forwarded>();
+  readonly #recordedAs = new WeakMap<SeenRequest["request"], number>();
+  readonly #forced = forcedAnswers(() => this.#feed.forcedChanged());
+  readonly #feed = createFeed({
+    row: (n) => this.#history.get(n)?.row,
+    droppedUpTo: () => this.#history.droppedUpTo,
+    forced: () => ({ forced: this.#forced.current }),
     calls: (numbers) => ({
-      rows: numbers.flatMap((n) => calls.get(n) ?? []).map(callRow),
-      droppedUpTo: calls.droppedUpTo,
+      rows: numbers.flatMap((n) => this.#calls.get(n) ?? []).map(callRow),
+      droppedUpTo: this.#calls.droppedUpTo,
     }),
   });
-  const diagnoses = createDiagnoses(
-    (id) => listeners.get(id ?? ""),
-    (n, mistakes) => found(n, mistakes),
+  readonly #diagnoses = createDiagnoses(
+    (id) => this.#listeners.get(id ?? ""),
+    (n, mistakes) => this.#found(n, mistakes),
   );
-  const secrets = () => [...listeners.values()].flatMap((one) => one.secrets);
-  const serverUrl = () => [...listeners.values()][0]?.serverUrl ?? "http://127.0.0.1";
-  const urlOf = ({ row, target }: Entry) =>
-    `${listeners.get(row.listenerId ?? "")?.serverUrl ?? serverUrl()}${pathOf(target)}`;
+  #hasCalls = false;
+  #control: RemoteControl | undefined;
 
-  function found(n: number, mistakes: readonly Mistake[]): Entry | undefined {
-    const entry = history.get(n);
+  constructor(history: History, historyFile: string | undefined) {
+    this.#history = history;
+    this.#historyFile = historyFile;
+  }
+
+  readonly watch: Inspector["watch"] = (setups, server) =>
+    setups.map((setup) => {
+      const id = listenerIdOf(setup);
+      const watched = watchListener(setup, server);
+      this.#listeners.set(id, watched);
+      return {
+        ...(watched.setup as typeof setup),
+        beforeAnswer: async (answer, request) =>
+          this.#forced.apply(id, setup.beforeAnswer ? await setup.beforeAnswer(answer, request) : answer),
+      };
+    });
+
+  readonly record: Inspector["record"] = (seen) => {
+    const history = this.#history;
+    const underWay = this.#replays.recognise(seen.request.headers as Entry["headers"]);
+    const { entry, unmasked } = entryOf(seen, {
+      watched: this.#listeners.get(seen.listenerId ?? ""),
+      secrets: this.#secrets(),
+      origin: underWay?.origin,
+      forwarded: this.#forwardedOf.get(seen.request),
+      duplicateOf: (eventId) => history.firstOf(seen.listenerId ?? "", eventId)?.row.n,
+    });
+    const dropped = history.droppedUpTo;
+    const { row } = history.add(entry);
+    this.#recordedAs.set(seen.request, row.n);
+    if (underWay) underWay.n = row.n;
+    this.#feed.rowChanged(row.n);
+    if (history.droppedUpTo > dropped) this.#feed.dropped();
+    // The diagnosis sees the request as it was: that a secret was sent along is one of its findings.
+    if (row.code !== undefined) this.#diagnoses.queue({ ...unmasked, row }, entry !== unmasked);
+  };
+
+  readonly forwarded: Inspector["forwarded"] = (request, answer) => {
+    this.#forwardedOf.set(request, answer);
+    const entry = this.#history.get(this.#recordedAs.get(request) ?? 0);
+    if (!entry) return;
+    const forwarded = keptForwarded(answer);
+    const row = { ...entry.row, forwardedStatus: forwardedStatus(forwarded) };
+    this.#history.replace({ ...withoutSecrets({ ...entry, forwarded }, this.#secrets()), row });
+    this.#feed.rowChanged(row.n);
+  };
+
+  readonly watchCalls: Inspector["watchCalls"] = (control) => {
+    this.#hasCalls = true;
+    this.#control = control;
+    return (call) => this.#feed.callsChanged(this.#calls.add(call).n);
+  };
+
+  get control(): RemoteControl | undefined {
+    return this.#control;
+  }
+
+  readonly session: Inspector["session"] = () => ({
+    v: 1,
+    instance: this.#feed.instance,
+    version: packageVersion(),
+    now: Date.now(),
+    listeners: [...this.#listeners.values()].map(({ info }) => info),
+    ...(this.#historyFile === undefined ? {} : { historyFile: this.#historyFile }),
+    forced: this.#forced.current,
+    hasCalls: this.#hasCalls,
+    ...(this.#control ? { controlled: this.#control.operations } : {}),
+  });
+
+  readonly list: Inspector["list"] = (query = {}) => {
+    const { limit = 100 } = query;
+    const { entries, found } = this.#history.find({ ...query, limit: limit + 1 });
+    const rows = entries.slice(0, limit).map(({ row }) => row);
+    const next = rows.at(-1)?.n;
+    return {
+      rows,
+      ...(entries.length > limit && next !== undefined ? { next } : {}),
+      total: this.#history.size,
+      found,
+      lastEventId: this.#feed.lastEventId,
+    };
+  };
+
+  readonly detail: Inspector["detail"] = async (n) => {
+    const entry = this.#history.get(n);
+    if (!entry) return undefined;
+    const explained = entry.mistakes
+      ? entry
+      : (this.#found(n, await this.#diagnoses.mistakesIn(entry)) ?? entry);
+    const { listenerId, eventId, code, duplicateOf, imported } = entry.row;
+    const isRun = code === undefined && eventId !== undefined && !imported;
+    const listener = this.#listeners.get(listenerId ?? "");
+    const run = isRun ? (listener?.runOf(eventId.toLowerCase()) ?? ACCEPTED) : undefined;
+    return detailOf(explained, {
+      url: this.#urlOf(entry),
+      first: this.#history.get(duplicateOf ?? 0),
+      run,
+      isRestored: n <= this.#history.restoredUpTo,
+    });
+  };
+
+  readonly replay: Inspector["replay"] = async (n, order) => {
+    const entry = this.#kept(n);
+    const listener = this.#listeners.get(entry.row.listenerId ?? "");
+    if (listener) return this.#replays.send(entry, order, listener);
+    throw new InspectorError(409, "LISTENER_UNKNOWN", "No listener with this request's path is running.");
+  };
+
+  readonly sendTestEvent: Inspector["sendTestEvent"] = async (listenerId) =>
+    this.#replays.sendTest(this.#running(listenerId));
+
+  readonly recordRefused: Inspector["recordRefused"] = (refused) => {
+    const { row } = this.#history.add(withoutSecrets(refusedEntry(refused), this.#secrets()));
+    this.#feed.rowChanged(row.n);
+  };
+
+  readonly mark: Inspector["mark"] = (n, { pinned, note }) => {
+    const entry = this.#kept(n);
+    const { pinned: wasPinned = false, note: before = "", ...row } = entry.row;
+    const [isPinned, text] = [pinned ?? wasPinned, note ?? before];
+    const marks = {
+      ...(isPinned ? { pinned: true as const } : {}),
+      ...(text === "" ? {} : { note: text }),
+    };
+    this.#history.replace({ ...entry, row: { ...row, ...marks } });
+    this.#feed.rowChanged(n);
+  };
+
+  readonly force: Inspector["force"] = (answer) => {
+    this.#running(answer.listenerId);
+    this.#forced.set(answer);
+  };
+
+  readonly unforce: Inspector["unforce"] = (listenerId) => this.#forced.remove(listenerId);
+
+  readonly clear: Inspector["clear"] = () => {
+    this.#history.clear();
+    this.#feed.dropped();
+  };
+
+  readonly exported: Inspector["exported"] = ({ format, n, credentials, ...query }) => {
+    const entries =
+      n === undefined
+        ? this.#history.find({ ...query, limit: LIMITS.requests }).entries.reverse()
+        : [this.#kept(n)];
+    const form = { format, ...(credentials ? { credentials } : {}) };
+    return exportedFile(entries, form, (entry) => this.#urlOf(entry));
+  };
+
+  readonly imported: Inspector["imported"] = async (text) => {
+    const { entries, skipped } = readImport(text);
+    const firstOf = (listenerId: string, eventId: string) =>
+      this.#history.firstOf(listenerId, eventId) ?? this.#history.firstOf(listenerId, eventId, true);
+    for (const entry of entries) {
+      const judged = await judgeImported(entry, this.#listeners.get(entry.row.listenerId ?? ""), firstOf);
+      const { row } = this.#history.add(withoutSecrets(judged, this.#secrets()));
+      this.#feed.rowChanged(row.n);
+    }
+    this.#feed.dropped();
+    return { imported: entries.length, skipped };
+  };
+
+  readonly calls: Inspector["calls"] = (text = "") => ({ rows: this.#calls.find(text).map(callRow) });
+
+  readonly call: Inspector["call"] = (n) => this.#calls.get(n);
+
+  readonly clearCalls: Inspector["clearCalls"] = () => {
+    this.#calls.clear();
+    this.#feed.callsChanged();
+  };
+
+  readonly follow: Inspector["follow"] = (response, after) => this.#feed.follow(response, after);
+
+  readonly close: Inspector["close"] = () => {
+    this.#forced.close();
+    this.#feed.close();
+    this.#history.close();
+  };
+
+  /** A request with what its diagnosis says, which the first diagnosis is kept for. */
+  #found(n: number, mistakes: readonly Mistake[]): Entry | undefined {
+    const entry = this.#history.get(n);
     if (!entry || entry.mistakes) return entry;
     const [likeliest] = mistakes;
     const row = likeliest ? { ...entry.row, reason: likeliest.message, cause: likeliest.title } : entry.row;
-    history.replace({ ...entry, row, mistakes });
-    feed.rowChanged(n);
-    return history.get(n);
+    this.#history.replace({ ...entry, row, mistakes });
+    this.#feed.rowChanged(n);
+    return this.#history.get(n);
   }
 
-  function running(listenerId: string): WatchedListener {
-    const listener = listeners.get(listenerId);
+  #running(listenerId: string): WatchedListener {
+    const listener = this.#listeners.get(listenerId);
     if (listener) return listener;
     throw new InspectorError(404, "LISTENER_UNKNOWN", "There is no listener with this id.");
   }
 
-  function kept(n: number): Entry {
-    const entry = history.get(n);
+  #kept(n: number): Entry {
+    const entry = this.#history.get(n);
     if (entry) return entry;
     throw new InspectorError(404, "REQUEST_UNKNOWN", `There is no request ${n}, or it is not kept any more.`);
   }
 
-  return {
-    watch: (setups, server) =>
-      setups.map((setup) => {
-        const id = listenerIdOf(setup);
-        const watched = watchListener(setup, server);
-        listeners.set(id, watched);
-        return {
-          ...(watched.setup as typeof setup),
-          beforeAnswer: async (answer, request) =>
-            forced.apply(id, setup.beforeAnswer ? await setup.beforeAnswer(answer, request) : answer),
-        };
-      }),
-    record(seen) {
-      const underWay = replays.recognise(seen.request.headers as Entry["headers"]);
-      const { entry, unmasked } = entryOf(seen, {
-        watched: listeners.get(seen.listenerId ?? ""),
-        secrets: secrets(),
-        origin: underWay?.origin,
-        forwarded: forwardedOf.get(seen.request),
-        duplicateOf: (eventId) => history.firstOf(seen.listenerId ?? "", eventId)?.row.n,
-      });
-      const dropped = history.droppedUpTo;
-      const { row } = history.add(entry);
-      recordedAs.set(seen.request, row.n);
-      if (underWay) underWay.n = row.n;
-      feed.rowChanged(row.n);
-      if (history.droppedUpTo > dropped) feed.dropped();
-      // The diagnosis sees the request as it was: that a secret was sent along is one of its findings.
-      if (row.code !== undefined) diagnoses.queue({ ...unmasked, row }, entry !== unmasked);
-    },
-    forwarded(request, answer) {
-      forwardedOf.set(request, answer);
-      const entry = history.get(recordedAs.get(request) ?? 0);
-      if (!entry) return;
-      const forwarded = keptForwarded(answer);
-      const row = { ...entry.row, forwardedStatus: forwardedStatus(forwarded) };
-      history.replace({ ...withoutSecrets({ ...entry, forwarded }, secrets()), row });
-      feed.rowChanged(row.n);
-    },
-    watchCalls(controlOfApi) {
-      hasCalls = true;
-      control = controlOfApi;
-      return (call) => feed.callsChanged(calls.add(call).n);
-    },
-    get control() {
-      return control;
-    },
-    session: () => ({
-      v: 1,
-      instance: feed.instance,
-      version: packageVersion(),
-      now: Date.now(),
-      listeners: [...listeners.values()].map(({ info }) => info),
-      ...(historyFile === undefined ? {} : { historyFile }),
-      forced: forced.current,
-      hasCalls,
-      ...(control ? { controlled: control.operations } : {}),
-    }),
-    list(query = {}) {
-      const { limit = 100 } = query;
-      const { entries, found: count } = history.find({ ...query, limit: limit + 1 });
-      const rows = entries.slice(0, limit).map(({ row }) => row);
-      const next = rows.at(-1)?.n;
-      return {
-        rows,
-        ...(entries.length > limit && next !== undefined ? { next } : {}),
-        total: history.size,
-        found: count,
-        lastEventId: feed.lastEventId,
-      };
-    },
-    async detail(n) {
-      const entry = history.get(n);
-      if (!entry) return undefined;
-      const explained = entry.mistakes ? entry : (found(n, await diagnoses.mistakesIn(entry)) ?? entry);
-      const { listenerId, eventId, code, duplicateOf, imported } = entry.row;
-      const isRun = code === undefined && eventId !== undefined && !imported;
-      const run = isRun
-        ? (listeners.get(listenerId ?? "")?.runOf(eventId.toLowerCase()) ?? ACCEPTED)
-        : undefined;
-      const isRestored = n <= history.restoredUpTo;
-      return detailOf(explained, {
-        url: urlOf(entry),
-        first: history.get(duplicateOf ?? 0),
-        run,
-        isRestored,
-      });
-    },
-    async replay(n, order) {
-      const entry = kept(n);
-      const listener = listeners.get(entry.row.listenerId ?? "");
-      if (listener) return replays.send(entry, order, listener);
-      throw new InspectorError(409, "LISTENER_UNKNOWN", "No listener with this request's path is running.");
-    },
-    sendTestEvent: async (listenerId) => replays.sendTest(running(listenerId)),
-    recordRefused(refused) {
-      feed.rowChanged(history.add(withoutSecrets(refusedEntry(refused), secrets())).row.n);
-    },
-    mark(n, { pinned, note }) {
-      const entry = kept(n);
-      const { pinned: wasPinned = false, note: before = "", ...row } = entry.row;
-      const [isPinned, text] = [pinned ?? wasPinned, note ?? before];
-      const marks = {
-        ...(isPinned ? { pinned: true as const } : {}),
-        ...(text === "" ? {} : { note: text }),
-      };
-      history.replace({ ...entry, row: { ...row, ...marks } });
-      feed.rowChanged(n);
-    },
-    force(answer) {
-      running(answer.listenerId);
-      forced.set(answer);
-    },
-    unforce: (listenerId) => forced.remove(listenerId),
-    clear() {
-      history.clear();
-      feed.dropped();
-    },
-    exported: ({ format, n, credentials, ...query }) => {
-      const entries =
-        n === undefined ? history.find({ ...query, limit: LIMITS.requests }).entries.reverse() : [kept(n)];
-      return exportedFile(entries, { format, ...(credentials ? { credentials } : {}) }, urlOf);
-    },
-    async imported(text) {
-      const { entries, skipped } = readImport(text);
-      for (const entry of entries) {
-        const listener = listeners.get(entry.row.listenerId ?? "");
-        const judged = await judgeImported(
-          entry,
-          listener,
-          (listenerId, eventId) =>
-            history.firstOf(listenerId, eventId) ?? history.firstOf(listenerId, eventId, true),
-        );
-        const { row } = history.add(withoutSecrets(judged, secrets()));
-        feed.rowChanged(row.n);
-      }
-      feed.dropped();
-      return { imported: entries.length, skipped };
-    },
-    calls: (text = "") => ({ rows: calls.find(text).map(callRow) }),
-    call: calls.get,
-    clearCalls() {
-      calls.clear();
-      feed.callsChanged();
-    },
-    follow: (response, after) => feed.follow(response, after),
-    close() {
-      forced.close();
-      feed.close();
-      history.close();
-    },
-  };
+  #secrets() {
+    return [...this.#listeners.values()].flatMap((one) => one.secrets);
+  }
+
+  #urlOf({ row, target }: Entry): string {
+    const [first] = this.#listeners.values();
+    const listener = this.#listeners.get(row.listenerId ?? "") ?? first;
+    return `${listener?.serverUrl ?? "http://127.0.0.1"}${pathOf(target)}`;
+  }
 }
 
 /** A listener without an automation of its own accepts an event, and that is all. */

@@ -2,8 +2,6 @@
 import { randomBytes } from "node:crypto";
 import express, { type RequestHandler } from "express";
 import type { Clock } from "hookproof";
-import type { OtelTracer } from "hookproof/otel";
-import type { BehaviourProfile } from "hookproof/probes";
 import { answerUnknownPath, errorAnswers } from "../api/error-answers.js";
 import { operationsRouter } from "../api/mount.js";
 import { FAULT_OPERATION_IDS, type OperationId } from "../api/operations.js";
@@ -20,80 +18,27 @@ import { webhookRoute } from "../api/routes/webhooks.js";
 import { wireNames } from "../api/wire-names.js";
 import { accessTokens } from "../auth/access-tokens.js";
 import { hashClientSecret, newClientSecret } from "../auth/client-secret.js";
-import type { AttemptLimits } from "../auth/failed-attempts.js";
 import type { Role } from "../auth/principal.js";
-import { checkCelOptions } from "../automations/cel-functions.js";
-import {
-  type AutomationOptions,
-  checkAutomationOptions,
-  createAutomationEngine,
-} from "../automations/engine.js";
-import type { Inspector } from "../inspector/inspector.js";
+import { createAutomationEngine } from "../automations/engine.js";
 import { remoteControl } from "../inspector/remote-control.js";
 import { watchCalls } from "../inspector/watch-calls.js";
 import type { ExportOptions } from "../state/export-state.js";
 import type { Fixture } from "../state/fixture.js";
-import { type OpenState, openState, type StateOptions } from "../state/open-state.js";
+import { type OpenState, openState } from "../state/open-state.js";
 import { markDatabase } from "../state/shared-database.js";
 import { snapshots } from "../state/snapshots.js";
 import { DEFAULT_CLIENT } from "../state/state.js";
 import { newId } from "../storage/ids.js";
-import { type Cors, corsRule } from "./cors.js";
+import { corsRule } from "./cors.js";
 import { createFaults, type Fault } from "./faults.js";
-import {
-  answerNotReady,
-  type RunningServer,
-  type ServerOptions,
-  startServer,
-  toldTo,
-} from "./http-server.js";
-import { type LogLevel, type ServiceLog, serviceLog, silentLog } from "./log.js";
+import { answerNotReady, type RunningServer, startServer, toldTo } from "./http-server.js";
+import { serviceLog, silentLog } from "./log.js";
 import { dateAnswers, journalRequests, observeRequests } from "./observe-requests.js";
-import { checkOptions, KINDS, type OptionKind, refuseUnknown } from "./options.js";
+import { refuseUnknown } from "./options.js";
 import { requestJournal } from "./request-journal.js";
 import { type ClockChange, serviceClock } from "./service-clock.js";
 import type { ServiceContext } from "./service-context.js";
-
-/** Options of `createService`. */
-export interface ServiceOptions extends ServerOptions, AutomationOptions, StateOptions {
-  /** The address clients use, if it is not the server's own. */
-  baseUrl?: string | undefined;
-  /** The Super Admin client there always is; a random secret by default, and then a new one at each start. */
-  client?: { id: string; secret: string } | undefined;
-  clock?: Clock | undefined;
-  /** The token of the remote control under `/local/v1`; a random one by default, and then a new one at each start. */
-  controlToken?: string | undefined;
-  /** How long every operation takes at least, in milliseconds. */
-  latencyMs?: number | undefined;
-  /** What goes wrong from the start, by operation. */
-  faults?: Partial<Record<OperationId, Fault>> | undefined;
-  /** How the webhook listeners answer where they have a choice: a profile that `hookproof test --record` keeps. */
-  behaviour?: BehaviourProfile | undefined;
-  /** Holds every answer against the OpenAPI document, and fails with 500 where it does not fit. */
-  validateAnswers?: boolean | undefined;
-  /** Seconds an access token lives, from 1 to 86,400; 3,600 by default. */
-  tokenLifetimeSeconds?: number | undefined;
-  /** How often a client may show a wrong secret; `{ failures: Infinity }` for as often as it likes. */
-  attemptLimits?: AttemptLimits | undefined;
-  /** Where requests are logged, or how much on standard error; nothing by default. */
-  log?: ServiceLog | LogLevel | undefined;
-  /** A tracer of OpenTelemetry, for a span of each request. */
-  tracer?: OtelTracer | undefined;
-  /**
-   * Names that a client has where the document has neutral ones, by those: `{ svcLocal: "acmeLocal" }`. They are in
-   * answers, and taken in requests.
-   */
-  wireNames?: Readonly<Record<string, string>> | undefined;
-  /**
-   * What becomes of a request with a field or a query name that the document does not have: `refuse`, the default, is
-   * 400 with the nearest name; `ignore` is for a client that sends more.
-   */
-  unknownFields?: "refuse" | "ignore" | undefined;
-  /** Lets pages of other origins call the service: `true` for every page, or the origins. None by default. */
-  cors?: Cors | undefined;
-  /** Records what the webhook listeners receive, and the calls of the API; `startInspector` shows them. */
-  inspector?: Inspector | undefined;
-}
+import { checkServiceOptions, type ServiceOptions } from "./service-options.js";
 
 /** A local Access Governance Service that is running. */
 export interface Service extends RunningServer, AsyncDisposable {
@@ -133,86 +78,6 @@ export interface TokenOptions {
   expiresInSeconds?: number | undefined;
 }
 
-const { text, flag, url, port, ms, number, callback, members, clock, texts, anything } = KINDS;
-
-const OPTIONS = {
-  allowInsecure: flag,
-  attemptLimits: members,
-  baseUrl: url,
-  celFunctions: members,
-  celNamespace: ["a text", (value) => typeof value === "string"],
-  behaviour: [
-    "what readBehaviour(...) gives",
-    (value) => members[1](value) && members[1]((value as BehaviourProfile).answers),
-  ],
-  client: members,
-  clock,
-  controlToken: text,
-  cors: ["true, or a list of origins", (value) => value === true || isTextList(value)],
-  db: text,
-  faults: members,
-  fixture: members,
-  host: text,
-  inspector: [
-    "createInspector(...)",
-    (value) => members[1](value) && typeof (value as Inspector).watchCalls === "function",
-  ],
-  latencyMs: number,
-  limits: members,
-  log: [
-    'a logger, or "silent", "error", "warn" or "info"',
-    (value) => isLogger(value) || ["silent", "error", "warn", "info"].includes(String(value)),
-  ],
-  onProgress: callback,
-  onRefused: callback,
-  onRun: callback,
-  port,
-  s3: members,
-  seed: number,
-  tls: members,
-  tokenLifetimeSeconds: number,
-  tracer: [
-    "a tracer of OpenTelemetry",
-    (value) => members[1](value) && typeof (value as OtelTracer).startSpan === "function",
-  ],
-  trustedProxies: texts,
-  unknownFields: ['"refuse" or "ignore"', (value) => value === "refuse" || value === "ignore"],
-  users: number,
-  wireNames: members,
-  validateAnswers: flag,
-} as const satisfies Record<keyof ServiceOptions, OptionKind>;
-
-/** Which of them are origins is looked at later. */
-function isTextList(value: unknown): boolean {
-  return Array.isArray(value) && value.every((one) => typeof one === "string");
-}
-
-function isLogger(value: unknown): boolean {
-  return members[1](value) && typeof (value as ServiceLog).info === "function";
-}
-
-/** @throws {TypeError} for an option, or an operation with a fault, that there is not, and for a value of another kind */
-function checkServiceOptions(options: ServiceOptions): void {
-  checkOptions("createService", options, OPTIONS);
-  const { attemptLimits = {}, limits = {}, faults = {}, client = {}, tls = {}, s3 = {} } = options;
-  const operations = FAULT_OPERATION_IDS.map((id) => [id, anything] as const);
-  checkOptions("attemptLimits", attemptLimits, { failures: number, windowMs: ms }, "attemptLimits.");
-  checkOptions("limits", limits, LIMITS, "limits.");
-  checkOptions("client", client, { id: anyText, secret: anyText }, "client.");
-  checkOptions("tls", tls, { cert: anything, key: anything }, "tls.");
-  checkOptions("faults", faults, Object.fromEntries(operations), "faults.");
-  checkOptions("s3", s3, S3, "s3.");
-  checkCelOptions(options);
-  checkAutomationOptions(options);
-  const missing = Object.keys(S3).find((name) => name !== "region" && !Object.hasOwn(s3, name));
-  if (options.s3 !== undefined && missing !== undefined) throw new TypeError(`s3.${missing} is missing`);
-}
-
-/** Whether it is empty is looked at later, in words of its own. */
-const anyText: OptionKind = ["a text", (value) => typeof value === "string"];
-const LIMITS = { headersMs: ms, requestMs: ms, keepAliveMs: ms, checkEveryMs: ms };
-const S3 = { endpoint: url, bucket: text, region: text, accessKeyId: text, secretAccessKey: text };
-
 /** An error of the system or of the driver, which names no option, with the words of ours and its own code. */
 function ofDatabase(error: unknown): unknown {
   const { code } = Object(error) as { code?: unknown };
@@ -246,6 +111,28 @@ const systemClock: Clock = { now: () => Date.now() };
  */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
   checkServiceOptions(options);
+  const parts = await partsOf(options);
+  const { clock, client, log } = parts;
+  const address = { baseUrl: "" };
+  const downloadsAt = () => address.baseUrl + DOWNLOADS_PATH;
+  const opened = await openState(options, { clock, clientId: client.id, downloadsAt }).catch(
+    (error: unknown) => {
+      throw ofDatabase(error);
+    },
+  );
+  const mark = markDatabase(options.db);
+  if (mark.isShared) log.warn({ db: options.db }, "another service runs over this database");
+  try {
+    return await startedService(options, { ...parts, address, opened, mark });
+  } catch (error) {
+    mark.remove();
+    await opened.abandon();
+    throw error;
+  }
+}
+
+/** What the service is made of before anything is opened. */
+async function partsOf(options: ServiceOptions) {
   const clock = serviceClock(options.clock ?? systemClock);
   const log = await serviceLog(options.log ?? silentLog);
   const faults = createFaults({ clock, latencyMs: options.latencyMs, start: options.faults });
@@ -253,109 +140,123 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
   const controlToken = options.controlToken ?? newClientSecret();
   if (!/^[A-Za-z0-9_-]{16,256}$/.test(controlToken))
     throw new TypeError("controlToken must be 16 to 256 letters, digits, - or _");
-  const { id: clientId, secret: clientSecret } = options.client ?? {
-    id: DEFAULT_CLIENT,
-    secret: newClientSecret(),
-  };
-  if (!clientId || !clientSecret) throw new TypeError("client has no empty id and no empty secret");
-  let baseUrl = "";
-  const downloadsAt = () => baseUrl + DOWNLOADS_PATH;
-  const opened = await openState(options, { clock, clientId, downloadsAt }).catch((error: unknown) => {
-    throw ofDatabase(error);
-  });
+  const client = options.client ?? { id: DEFAULT_CLIENT, secret: newClientSecret() };
+  if (!client.id || !client.secret) throw new TypeError("client has no empty id and no empty secret");
+  return { clock, log, faults, wireNames: names, cors, controlToken, client };
+}
+
+/** The parts, and the database that was opened with them. */
+interface Opened extends Awaited<ReturnType<typeof partsOf>> {
+  /** Where clients find the service; empty until it listens. */
+  readonly address: { baseUrl: string };
+  readonly opened: OpenState;
+  readonly mark: ReturnType<typeof markDatabase>;
+}
+
+async function startedService(options: ServiceOptions, made: Opened): Promise<Service> {
+  const { address, client, clock, controlToken, faults, log, mark, opened } = made;
   const { storage, state, secrets, expressions } = opened;
-  const mark = markDatabase(options.db);
-  if (mark.isShared) log.warn({ db: options.db }, "another service runs over this database");
-  try {
-    const tenant = storage.meta.getOrSet("tenant", () => newId());
-    const [secretHash, tokens, isStateNew] = await Promise.all([
-      hashClientSecret(clientSecret),
-      accessTokens(storage.signingKeys, {
-        tenant,
-        issuer: () => baseUrl,
-        clock,
-        lifetimeSeconds: options.tokenLifetimeSeconds,
-      }),
-      state.ensure(options.onProgress),
-    ]);
-    state.putAdmin(secretHash);
-    const pageKey = storage.meta.getOrSet("page-key", () => randomBytes(32).toString("base64url"));
-
-    // The server's address is part of what the routes are made of.
-    let routes: RequestHandler = answerNotReady;
-    const app = express();
-    app.disable("x-powered-by");
-    app.disable("etag");
-    app.use((req, res, next) => routes(req, res, next));
-    const server = await startServer(app, {
-      ...options,
-      onRefused: toldTo(options.inspector?.recordRefused, options.onRefused),
-    });
-    baseUrl = options.baseUrl ?? server.url;
-    const inspecting = options.inspector && {
-      inspector: options.inspector,
-      serverUrl: server.url,
-      certificate: options.tls?.cert,
-    };
-    const engine = { ...options, storage, clock, expressions, baseUrl, log, inspecting };
-    const automations = createAutomationEngine(engine);
-    const context: ServiceContext = {
-      storage,
+  const tenant = storage.meta.getOrSet("tenant", () => newId());
+  const [secretHash, tokens, isStateNew] = await Promise.all([
+    hashClientSecret(client.secret),
+    accessTokens(storage.signingKeys, {
+      tenant,
+      issuer: () => address.baseUrl,
       clock,
-      baseUrl,
-      log,
-      automations,
-      tokens,
-      pageTokens: pageTokens(pageKey),
-      secrets,
-      faults,
-      wireNames: names,
-      unknownFields: options.unknownFields ?? "refuse",
-      cors,
-      journal: requestJournal(),
-      snapshots: snapshots(storage.db),
-      state,
-      controlToken,
-      validateAnswers: options.validateAnswers ?? false,
-    };
-    routes = serviceRouter(context, options, opened);
+      lifetimeSeconds: options.tokenLifetimeSeconds,
+    }),
+    state.ensure(options.onProgress),
+  ]);
+  state.putAdmin(secretHash);
+  const pageKey = storage.meta.getOrSet("page-key", () => randomBytes(32).toString("base64url"));
 
-    const end = async () => {
-      faults.stop();
-      await server.stop();
-      await automations.stop();
-      await opened.close();
-      mark.remove();
-    };
-    let ended: Promise<void> | undefined;
-    const stop = () => {
-      ended ??= end();
-      return ended;
-    };
-    return {
-      ...server,
-      clientId,
-      clientSecret,
-      isStateNew,
-      isDatabaseShared: mark.isShared,
-      token: (whom = {}) => mintToken(context, whom),
-      rotateSigningKey: () => tokens.rotate(),
-      controlToken,
-      setFault: faults.set,
-      moveClock: clock.move,
-      reset: () => resetAll(context),
-      exportState: (given = {}) => {
-        refuseUnknown("exportState", given, { withSecrets: true });
-        return state.export(given);
-      },
-      stop,
-      [Symbol.asyncDispose]: stop,
-    };
-  } catch (error) {
+  // The server's address is part of what the routes are made of.
+  let routes: RequestHandler = answerNotReady;
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  app.use((req, res, next) => routes(req, res, next));
+  const server = await startServer(app, {
+    ...options,
+    onRefused: toldTo(options.inspector?.recordRefused, options.onRefused),
+  });
+  address.baseUrl = options.baseUrl ?? server.url;
+  const { baseUrl } = address;
+  const inspecting = inspectingOf(options, server.url);
+  const engine = { ...options, storage, clock, expressions, baseUrl, log, inspecting };
+  const context: ServiceContext = {
+    storage,
+    clock,
+    baseUrl,
+    log,
+    automations: createAutomationEngine(engine),
+    tokens,
+    pageTokens: pageTokens(pageKey),
+    secrets,
+    faults,
+    wireNames: made.wireNames,
+    unknownFields: options.unknownFields ?? "refuse",
+    cors: made.cors,
+    journal: requestJournal(),
+    snapshots: snapshots(storage.db),
+    state,
+    controlToken,
+    validateAnswers: options.validateAnswers ?? false,
+  };
+  routes = serviceRouter(context, options, opened);
+  const stop = stopping(server, context, made);
+  return {
+    ...server,
+    ...remoteControlOf(context),
+    clientId: client.id,
+    clientSecret: client.secret,
+    isStateNew,
+    isDatabaseShared: mark.isShared,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** The inspector that runs of automations are shown in, if there is one. */
+function inspectingOf({ inspector, tls }: ServiceOptions, serverUrl: string) {
+  return inspector && { inspector, serverUrl, certificate: tls?.cert };
+}
+
+/** Ends everything, once. */
+function stopping(
+  server: RunningServer,
+  { faults, automations }: Pick<ServiceContext, "faults" | "automations">,
+  { opened, mark }: Pick<Opened, "opened" | "mark">,
+): () => Promise<void> {
+  const end = async () => {
+    faults.stop();
+    await server.stop();
+    await automations.stop();
+    await opened.close();
     mark.remove();
-    await opened.abandon();
-    throw error;
-  }
+  };
+  let ended: Promise<void> | undefined;
+  return () => {
+    ended ??= end();
+    return ended;
+  };
+}
+
+/** What a program does with its service. */
+function remoteControlOf(context: ServiceContext) {
+  const { tokens, faults, clock, state, controlToken } = context;
+  return {
+    token: (whom: TokenOptions = {}) => mintToken(context, whom),
+    rotateSigningKey: () => tokens.rotate(),
+    controlToken,
+    setFault: (operation: OperationId, fault: Fault | undefined) => faults.set(operation, fault),
+    moveClock: clock.move,
+    reset: () => resetAll(context),
+    exportState(given: ExportOptions = {}) {
+      refuseUnknown("exportState", given, { withSecrets: true });
+      return state.export(given);
+    },
+  };
 }
 
 /** Everything the service answers, in the order it is looked for. */

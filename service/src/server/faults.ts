@@ -66,93 +66,107 @@ const ANSWER = {
   times: true,
 } as const satisfies Record<keyof FaultAnswer, true>;
 
+interface FaultsOptions {
+  readonly clock: Clock;
+  readonly latencyMs?: number | undefined;
+  readonly start?: Partial<Record<OperationId, Fault>> | undefined;
+}
+
 /**
  * Faults, and a latency every operation has.
  *
  * @throws {RangeError} for a number that is out of range; {TypeError} for a name that is not known
  */
-export function createFaults({
-  clock,
-  latencyMs = 0,
-  start = {},
-}: {
-  clock: Clock;
-  latencyMs?: number | undefined;
-  start?: Partial<Record<OperationId, Fault>> | undefined;
-}): Faults {
-  if (latencyMs !== 0) checkAs(DELAY, latencyMs, "latencyMs");
-  const active = new Map<OperationId, Active>();
-  const waits = new Set<() => void>();
+export function createFaults(options: FaultsOptions): Faults {
+  return new OperationFaults(options);
+}
 
-  const wait = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        waits.delete(done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      waits.add(done);
-    });
+class OperationFaults implements Faults {
+  readonly #clock: Clock;
+  readonly #latencyMs: number;
+  readonly #start: Partial<Record<OperationId, Fault>>;
+  readonly #active = new Map<OperationId, Active>();
+  readonly #waits = new Set<() => void>();
 
-  const set = (operation: OperationId, fault: Fault | undefined) => {
+  constructor({ clock, latencyMs = 0, start = {} }: FaultsOptions) {
+    if (latencyMs !== 0) checkAs(DELAY, latencyMs, "latencyMs");
+    this.#clock = clock;
+    this.#latencyMs = latencyMs;
+    this.#start = start;
+    this.reset("start");
+  }
+
+  set(operation: OperationId, fault: Fault | undefined): void {
     refuseUnknown("setFault", { [operation]: fault }, KNOWN_OPERATIONS);
     if (fault) checkFault(fault);
-    active.delete(operation);
+    this.#active.delete(operation);
     if (!fault) return;
     const { sequence, rateLimit, ...single } = fault;
     const parts = (sequence ?? (rateLimit ? [] : [single])).map((answer) => ({
       answer,
       left: answer.times ?? (sequence ? 1 : Number.POSITIVE_INFINITY),
     }));
-    active.set(operation, { fault, parts, window: { since: Number.NEGATIVE_INFINITY, requests: 0 } });
-  };
-  const reset = (to: "start" | "none") => {
-    active.clear();
+    const window = { since: Number.NEGATIVE_INFINITY, requests: 0 };
+    this.#active.set(operation, { fault, parts, window });
+  }
+
+  list(): { operation: OperationId; fault: Fault }[] {
+    return [...this.#active].map(([operation, { fault }]) => ({ operation, fault }));
+  }
+
+  reset(to: "start" | "none"): void {
+    this.#active.clear();
     if (to !== "start") return;
-    for (const [operation, fault] of Object.entries(start))
+    for (const [operation, fault] of Object.entries(this.#start))
       try {
-        set(operation as OperationId, fault);
+        this.set(operation as OperationId, fault);
       } catch (error) {
         const { message } = error as Error;
         throw Object.assign(error as Error, { message: `faults.${operation}: ${message}` });
       }
-  };
+  }
+
+  async answered(operation: OperationId, req: Request, res: Response): Promise<boolean> {
+    const answer = this.#next(operation);
+    const ms = this.#latencyMs + (answer?.delayMs ?? 0);
+    if (ms > 0) await this.#wait(ms);
+    if (answer === undefined) return false;
+    if (answer.status === undefined && !answer.malformed && !answer.disconnect) return false;
+    res.locals.isFault = true;
+    if (answer.disconnect) {
+      req.socket.destroy();
+      return true;
+    }
+    send(operation, answer, req, res);
+    return true;
+  }
+
+  stop(): void {
+    for (const done of this.#waits) done();
+  }
 
   /** The answer that is due for the next request of an operation, which is counted. */
-  const next = (operation: OperationId): FaultAnswer | undefined => {
-    const found = active.get(operation);
+  #next(operation: OperationId): FaultAnswer | undefined {
+    const found = this.#active.get(operation);
     if (!found) return undefined;
-    if (found.fault.rateLimit) return limited(found, clock.now());
+    if (found.fault.rateLimit) return limited(found, this.#clock.now());
     const [part] = found.parts;
     if (part && --part.left <= 0) found.parts.shift();
-    if (found.parts.length === 0) active.delete(operation);
+    if (found.parts.length === 0) this.#active.delete(operation);
     return part?.answer;
-  };
+  }
 
-  reset("start");
-  return {
-    set,
-    reset,
-    list: () => [...active].map(([operation, { fault }]) => ({ operation, fault })),
-    async answered(operation, req, res) {
-      const answer = next(operation);
-      const ms = latencyMs + (answer?.delayMs ?? 0);
-      if (ms > 0) await wait(ms);
-      if (answer === undefined) return false;
-      if (answer.status === undefined && !answer.malformed && !answer.disconnect) return false;
-      res.locals.isFault = true;
-      if (answer.disconnect) {
-        req.socket.destroy();
-        return true;
-      }
-      send(operation, answer, req, res);
-      return true;
-    },
-    stop() {
-      for (const done of waits) done();
-    },
-  };
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.#waits.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      this.#waits.add(done);
+    });
+  }
 }
 
 function limited(found: Active, now: number): FaultAnswer | undefined {

@@ -5,7 +5,7 @@ import { HIDDEN, isSecretName } from "../server/hidden-secrets.js";
 import { instant } from "../storage/document.js";
 import { completeAuthConfig } from "./auth-config.js";
 import { HIDDEN_FILE } from "./export-state.js";
-import type { Fixture, FixtureApp } from "./fixture.js";
+import type { Fixture, FixtureApp, FixtureOf } from "./fixture.js";
 import { shapedFixture } from "./fixture-mistakes.js";
 
 /** The kinds of things in a state. */
@@ -159,108 +159,110 @@ type Rooms = Map<StateRoom, Map<string, Thing>>;
 /** Everything in a state by room and id, with every default filled in. */
 function roomsOf(fixture: Fixture): Rooms {
   const rooms: Rooms = new Map();
-  const put = (room: StateRoom, list: Iterable<readonly [id: string, thing: Thing]>) => {
+  const put = (room: StateRoom, list: Listed) => {
     const known = rooms.get(room) ?? new Map<string, Thing>();
     for (const [id, thing] of list) known.set(id, thing);
     rooms.set(room, known);
   };
-  const byId = <Given extends { id?: string | undefined }>(
-    list: readonly Given[] = [],
-    make: (given: Given) => object,
-    within = "",
-  ) =>
-    list.map(
-      (given, index) => [`${within}${given.id ?? `#${index}`}`, { given, full: make(given) }] as const,
-    );
-  // What fills it in changes what it is given.
-  const copy = <Given extends object>(given: Given) => structuredClone(given);
-
+  const { users, clients, authConfigs, suggestions, secrets, automations, apps = [], bridges = [] } = fixture;
   put(
     "users",
-    byId(fixture.users, (one) => completed("User", copy(one))),
+    byId(users, (one) => completed("User", copy(one))),
   );
   put(
     "clients",
-    byId(fixture.clients, (one) => ({ displayName: "", role: "member", ...one })),
+    byId(clients, (one) => ({ displayName: "", role: "member", ...one })),
   );
   put(
     "authConfigs",
-    byId(fixture.authConfigs, (one) => withoutKept(completeAuthConfig(copy(one)))),
+    byId(authConfigs, (one) => withoutKept(completeAuthConfig(copy(one)))),
   );
-  const apps = fixture.apps ?? [];
   put("apps", byId(apps.map(bare), named));
-  for (const app of apps) {
-    put(
-      "resourceTypes",
-      byId(
-        app.resourceTypes,
-        ({ manuallyManaged = true, ...one }) => ({
-          ...completed("AppResourceType", { ...copy(one), appId: app.id }),
-          manuallyManaged,
-        }),
-        `${app.id}/`,
-      ),
-    );
-    put(
-      "entitlements",
-      byId(
-        app.entitlements,
-        (one) => completed("AppEntitlement", { ...copy(one), appId: app.id }),
-        `${app.id}/`,
-      ),
-    );
-    put("entitlementOwners", entitlementOwnersOf(app));
-    put("grants", grantsOf(app));
-    put("appUsers", byId(app.users?.map(bare), named, `${app.id}/`));
-    put("userOwners", userOwnersOf(app));
-  }
-  for (const room of [
-    "resourceTypes",
-    "entitlements",
-    "entitlementOwners",
-    "grants",
-    "appUsers",
-    "userOwners",
-  ] as const)
-    put(room, []);
-  put(
-    "suggestions",
-    byId(fixture.suggestions, ({ userIds = [], ...one }) => ({ ...named(one), userIds: userIds.toSorted() })),
-  );
-  const bridges = fixture.bridges ?? [];
+  // Each has its place, with no app at all.
+  for (const room of ROOMS_OF_AN_APP) put(room, []);
+  for (const app of apps) for (const room of ROOMS_OF_AN_APP) put(room, THINGS_OF_AN_APP[room](app));
+  put("suggestions", byId(suggestions, fullSuggestion));
   put("bridges", byId(bridges.map(bare), named));
   put("credentials", []);
-  for (const { id, credentials } of bridges)
-    put(
-      "credentials",
-      byId(
-        credentials,
-        (one) => completed("TunnelCredential", { ...copy(one), bridgeId: id, clientSecret: "" }),
-        `${id}/`,
-      ),
-    );
-  put(
-    "secrets",
-    byId(fixture.secrets, ({ allowedUserIds = [], ...one }) => ({
-      access: "EXTERNAL",
-      ...(one.file === undefined ? { inputFormat: "SECRET_INPUT_FORMAT_PLAINTEXT" as const } : {}),
-      views: -1,
-      ...one,
-      allowedUserIds: allowedUserIds.toSorted(),
-    })),
-  );
-  put(
-    "automations",
-    byId(fixture.automations, (one) => ({
-      displayName: "",
-      allowedCidrs: [],
-      published: true,
-      enabled: true,
-      ...one,
-      steps: (one.steps ?? []).map((step) => ({ condition: "", templates: {}, ...step })),
-    })),
-  );
+  for (const bridge of bridges) put("credentials", credentialsOf(bridge));
+  put("secrets", byId(secrets, fullSecret));
+  put("automations", byId(automations, fullAutomation));
   return rooms;
+}
+
+type Listed = Iterable<readonly [id: string, thing: Thing]>;
+
+function byId<Given extends { id?: string | undefined }>(
+  list: readonly Given[] = [],
+  make: (given: Given) => object,
+  within = "",
+): Listed {
+  return list.map(
+    (given, index) => [`${within}${given.id ?? `#${index}`}`, { given, full: make(given) }] as const,
+  );
+}
+
+/** What fills a thing in changes what it is given. */
+function copy<Given extends object>(given: Given): Given {
+  return structuredClone(given);
+}
+
+const ROOMS_OF_AN_APP = [
+  "resourceTypes",
+  "entitlements",
+  "entitlementOwners",
+  "grants",
+  "appUsers",
+  "userOwners",
+] as const;
+
+const THINGS_OF_AN_APP: Record<(typeof ROOMS_OF_AN_APP)[number], (app: FixtureApp) => Listed> = {
+  resourceTypes: ({ id: appId, resourceTypes }) =>
+    byId(
+      resourceTypes,
+      ({ manuallyManaged = true, ...one }) => ({
+        ...completed("AppResourceType", { ...copy(one), appId }),
+        manuallyManaged,
+      }),
+      `${appId}/`,
+    ),
+  entitlements: ({ id: appId, entitlements }) =>
+    byId(entitlements, (one) => completed("AppEntitlement", { ...copy(one), appId }), `${appId}/`),
+  entitlementOwners: entitlementOwnersOf,
+  grants: grantsOf,
+  appUsers: ({ id, users }) => byId(users?.map(bare), named, `${id}/`),
+  userOwners: userOwnersOf,
+};
+
+function fullSuggestion({ userIds = [], ...one }: FixtureOf<"suggestions">): object {
+  return { ...named(one), userIds: userIds.toSorted() };
+}
+
+function credentialsOf({ id, credentials }: FixtureOf<"bridges">): Listed {
+  const full = (one: object) =>
+    completed("TunnelCredential", { ...copy(one), bridgeId: id, clientSecret: "" });
+  return byId(credentials, full, `${id}/`);
+}
+
+function fullSecret({ allowedUserIds = [], ...one }: FixtureOf<"secrets">): object {
+  return {
+    access: "EXTERNAL",
+    ...(one.file === undefined ? { inputFormat: "SECRET_INPUT_FORMAT_PLAINTEXT" as const } : {}),
+    views: -1,
+    ...one,
+    allowedUserIds: allowedUserIds.toSorted(),
+  };
+}
+
+function fullAutomation(one: FixtureOf<"automations">): object {
+  return {
+    displayName: "",
+    allowedCidrs: [],
+    published: true,
+    enabled: true,
+    ...one,
+    steps: (one.steps ?? []).map((step) => ({ condition: "", templates: {}, ...step })),
+  };
 }
 
 type Named = Pick<FixtureApp, "id" | "displayName" | "createdAt">;

@@ -2,7 +2,7 @@
 import type { FieldViolation } from "../api/errors.js";
 import { publicJwkProblem } from "../auth/client-authentication.js";
 import { isObjectKey, OBJECT_KEY_WORDS } from "../storage/object-store.js";
-import type { Fixture } from "./fixture.js";
+import type { Fixture, FixtureApp, FixtureClient, FixtureSecret } from "./fixture.js";
 
 /** What a database holds already, for a fixture that is added to it. */
 export interface StoredIds {
@@ -25,85 +25,110 @@ export function isErased({ views, revokedAt }: ErasedBy): boolean {
 
 /** Ids that stand twice, references to what is not there, and secrets without content, with their paths. */
 export function referenceProblems(fixture: Fixture, stored: StoredIds = NOTHING_STORED): FieldViolation[] {
-  const problems: FieldViolation[] = [];
-  const ids = (list: readonly { id?: string | undefined }[] | undefined, path: string): Set<string> => {
-    const seen = new Set<string>();
-    for (const [index, { id }] of (list ?? []).entries()) {
-      if (id === undefined) continue;
-      if (seen.has(id)) problems.push({ field: `${path}[${index}].id`, description: `stands twice: ${id}` });
-      seen.add(id);
-    }
-    return seen;
-  };
-  const refer = (known: ReadonlySet<string>, id: string | undefined, field: string, what: "user" | "app") => {
-    if (id !== undefined && !known.has(id) && !stored[what](id))
-      problems.push({ field, description: `is no ${what} of the fixture: ${id}` });
-  };
-
-  const users = ids(fixture.users, "users");
-  const apps = ids(fixture.apps, "apps");
-  for (const kind of ["clients", "authConfigs", "suggestions", "bridges", "secrets", "automations"] as const)
-    ids(fixture[kind], kind);
-  ids(
-    fixture.bridges?.flatMap(({ credentials = [] }) => credentials),
-    "bridges.credentials",
-  );
-  ids(
-    fixture.automations?.map(({ listenerId }) => ({ id: listenerId })),
-    "automations.listenerId",
-  );
-  const entitlements = new Set<string>();
-  for (const [index, app] of (fixture.apps ?? []).entries()) {
-    ids(app.resourceTypes, `apps[${index}].resourceTypes`);
-    ids(app.users, `apps[${index}].users`);
-    for (const id of ids(app.entitlements, `apps[${index}].entitlements`))
-      entitlements.add(`${app.id} ${id}`);
-  }
-
-  for (const [index, { userId, publicJwk, secret, secretHash }] of (fixture.clients ?? []).entries()) {
-    refer(users, userId, `clients[${index}].userId`, "user");
-    const problem = publicJwkProblem(publicJwk);
-    if (problem !== undefined) problems.push({ field: `clients[${index}].publicJwk`, description: problem });
-    if (secret !== undefined && secretHash !== undefined)
-      problems.push({ field: `clients[${index}].secretHash`, description: "stands beside secret" });
-  }
+  const references = new References(fixture, stored);
+  for (const [index, client] of (fixture.clients ?? []).entries())
+    references.checkClient(client, `clients[${index}]`);
   for (const [index, { userIds = [] }] of (fixture.suggestions ?? []).entries())
-    for (const [n, id] of userIds.entries()) refer(users, id, `suggestions[${index}].userIds[${n}]`, "user");
-  for (const [index, { id, allowedUserIds = [], creatorUserId, text, file, views, revokedAt }] of (
-    fixture.secrets ?? []
-  ).entries()) {
-    refer(users, creatorUserId, `secrets[${index}].creatorUserId`, "user");
-    for (const [n, id] of allowedUserIds.entries())
-      refer(users, id, `secrets[${index}].allowedUserIds[${n}]`, "user");
-    if (file !== undefined && !isObjectKey(id))
-      problems.push({
-        field: `secrets[${index}].id`,
-        description: `is of a file, and must be ${OBJECT_KEY_WORDS}`,
-      });
-    if (text === undefined && file === undefined && !isErased({ views, revokedAt }))
-      problems.push({ field: `secrets[${index}].text`, description: "is missing, and so is file" });
+    references.checkUsers(userIds, `suggestions[${index}].userIds`);
+  for (const [index, secret] of (fixture.secrets ?? []).entries())
+    references.checkSecret(secret, `secrets[${index}]`);
+  for (const [index, app] of (fixture.apps ?? []).entries()) references.checkApp(app, `apps[${index}]`);
+  return references.problems;
+}
+
+/** The ids of a fixture, and what is wrong with them. */
+class References {
+  readonly problems: FieldViolation[] = [];
+  readonly #stored: StoredIds;
+  readonly #users: ReadonlySet<string>;
+  readonly #apps: ReadonlySet<string>;
+  readonly #entitlements = new Set<string>();
+
+  constructor(fixture: Fixture, stored: StoredIds) {
+    this.#stored = stored;
+    this.#users = this.#idsOf(fixture.users, "users");
+    this.#apps = this.#idsOf(fixture.apps, "apps");
+    for (const kind of [
+      "clients",
+      "authConfigs",
+      "suggestions",
+      "bridges",
+      "secrets",
+      "automations",
+    ] as const)
+      this.#idsOf(fixture[kind], kind);
+    const credentials = fixture.bridges?.flatMap(({ credentials = [] }) => credentials);
+    this.#idsOf(credentials, "bridges.credentials");
+    const listeners = fixture.automations?.map(({ listenerId }) => ({ id: listenerId }));
+    this.#idsOf(listeners, "automations.listenerId");
+    for (const [index, app] of (fixture.apps ?? []).entries()) {
+      this.#idsOf(app.resourceTypes, `apps[${index}].resourceTypes`);
+      this.#idsOf(app.users, `apps[${index}].users`);
+      for (const id of this.#idsOf(app.entitlements, `apps[${index}].entitlements`))
+        this.#entitlements.add(`${app.id} ${id}`);
+    }
   }
-  for (const [index, app] of (fixture.apps ?? []).entries()) {
-    const referEntitlement = (appId: string, entitlementId: string, path: string) => {
-      if (!entitlements.has(`${appId} ${entitlementId}`) && !stored.entitlement(appId, entitlementId))
-        problems.push({
-          field: `${path}.entitlementId`,
-          description: `is no entitlement of ${appId}: ${entitlementId}`,
-        });
-    };
+
+  checkClient({ userId, publicJwk, secret, secretHash }: FixtureClient, path: string): void {
+    this.#refer("user", userId, `${path}.userId`);
+    const problem = publicJwkProblem(publicJwk);
+    if (problem !== undefined) this.#add(`${path}.publicJwk`, problem);
+    if (secret !== undefined && secretHash !== undefined)
+      this.#add(`${path}.secretHash`, "stands beside secret");
+  }
+
+  checkUsers(ids: readonly string[], path: string): void {
+    for (const [n, id] of ids.entries()) this.#refer("user", id, `${path}[${n}]`);
+  }
+
+  checkSecret(secret: FixtureSecret, path: string): void {
+    const { id, allowedUserIds = [], creatorUserId, text, file } = secret;
+    this.#refer("user", creatorUserId, `${path}.creatorUserId`);
+    this.checkUsers(allowedUserIds, `${path}.allowedUserIds`);
+    if (file !== undefined && !isObjectKey(id))
+      this.#add(`${path}.id`, `is of a file, and must be ${OBJECT_KEY_WORDS}`);
+    if (text === undefined && file === undefined && !isErased(secret))
+      this.#add(`${path}.text`, "is missing, and so is file");
+  }
+
+  checkApp(app: FixtureApp, path: string): void {
     for (const [n, { appId, entitlementId }] of (app.entitlementOwners ?? []).entries()) {
-      const path = `apps[${index}].entitlementOwners[${n}]`;
-      refer(apps, appId, `${path}.appId`, "app");
-      if (apps.has(appId) || stored.app(appId)) referEntitlement(appId, entitlementId, path);
+      const owner = `${path}.entitlementOwners[${n}]`;
+      this.#refer("app", appId, `${owner}.appId`);
+      if (this.#apps.has(appId) || this.#stored.app(appId)) this.#entitlement(appId, entitlementId, owner);
     }
     for (const [n, { entitlementId, userId }] of (app.grants ?? []).entries()) {
-      const path = `apps[${index}].grants[${n}]`;
-      referEntitlement(app.id, entitlementId, path);
-      refer(users, userId, `${path}.userId`, "user");
+      this.#entitlement(app.id, entitlementId, `${path}.grants[${n}]`);
+      this.#refer("user", userId, `${path}.grants[${n}].userId`);
     }
     for (const [n, { owners = [] }] of (app.users ?? []).entries())
       for (const [m, { userId }] of owners.entries())
-        refer(users, userId, `apps[${index}].users[${n}].owners[${m}].userId`, "user");
+        this.#refer("user", userId, `${path}.users[${n}].owners[${m}].userId`);
   }
-  return problems;
+
+  /** The ids of a list, each of which stands there once. */
+  #idsOf(list: readonly { id?: string | undefined }[] | undefined, path: string): Set<string> {
+    const seen = new Set<string>();
+    for (const [index, { id }] of (list ?? []).entries()) {
+      if (id === undefined) continue;
+      if (seen.has(id)) this.#add(`${path}[${index}].id`, `stands twice: ${id}`);
+      seen.add(id);
+    }
+    return seen;
+  }
+
+  #refer(what: "user" | "app", id: string | undefined, field: string): void {
+    const known = what === "user" ? this.#users : this.#apps;
+    if (id !== undefined && !known.has(id) && !this.#stored[what](id))
+      this.#add(field, `is no ${what} of the fixture: ${id}`);
+  }
+
+  #entitlement(appId: string, id: string, path: string): void {
+    if (!this.#entitlements.has(`${appId} ${id}`) && !this.#stored.entitlement(appId, id))
+      this.#add(`${path}.entitlementId`, `is no entitlement of ${appId}: ${id}`);
+  }
+
+  #add(field: string, description: string): void {
+    this.problems.push({ field, description });
+  }
 }

@@ -29,6 +29,10 @@ export interface Fixture {
   bridges?: (Named & { credentials?: Given<Schemas["TunnelCredential"], "id">[] | undefined })[] | undefined;
 }
 
+/** One of a list of a fixture. */
+export type FixtureOf<List extends keyof Fixture> =
+  NonNullable<Fixture[List]> extends readonly (infer One)[] ? One : never;
+
 /** A client by its secret; what is stored is a hash of it. */
 export interface FixtureClient {
   id: string;

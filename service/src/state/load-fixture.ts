@@ -6,7 +6,7 @@ import { prepareSecret, type SecretTools } from "../secrets/create-secret.js";
 import { instant } from "../storage/document.js";
 import type { Storage } from "../storage/storage.js";
 import { completeAuthConfig } from "./auth-config.js";
-import type { Fixture, FixtureApp, FixtureClient, FixtureSecret } from "./fixture.js";
+import type { Fixture, FixtureApp, FixtureClient, FixtureOf, FixtureSecret } from "./fixture.js";
 import { automationOf } from "./fixture-automations.js";
 import { isErased } from "./fixture-references.js";
 
@@ -20,86 +20,113 @@ export async function loadFixture(
   // Hashing and encrypting do not wait for a database, and a transaction must not wait for them.
   const clients = await Promise.all((fixture.clients ?? []).map(hashed));
   const secrets = await Promise.all((fixture.secrets ?? []).map((secret) => prepared(secret, tools, now)));
-  const at = (createdAt: string | undefined) => (createdAt === undefined ? now : instant(createdAt));
-  const dated = <Given extends object>(given: Given) => ({
-    createdAt: new Date(now).toISOString(),
-    ...given,
-  });
-
-  const loadApp = (app: FixtureApp) => {
-    for (const { manuallyManaged = true, ...type } of app.resourceTypes ?? []) {
-      const resourceType = completed("AppResourceType", dated({ ...type, appId: app.id }));
-      storage.resourceTypes.add({ resourceType, manuallyManaged });
-    }
-    for (const user of app.users ?? []) {
-      const { id, displayName = "" } = user;
-      if (!storage.owners.hasAppUser(app.id, id))
-        storage.owners.addAppUser({ appId: app.id, id, displayName, createdAt: at(user.createdAt) });
-      for (const { roleSlug, userId, createdAt } of user.owners ?? []) {
-        storage.owners.addUserOwner({
-          appId: app.id,
-          appUserId: id,
-          roleSlug,
-          userId,
-          createdAt: at(createdAt),
-        });
-      }
-    }
-    for (const { entitlementId, userId, createdAt } of app.grants ?? [])
-      storage.grants.add({ appId: app.id, entitlementId, userId, createdAt: at(createdAt) });
-    for (const { roleSlug, appId, entitlementId, createdAt } of app.entitlementOwners ?? []) {
-      storage.owners.addEntitlementOwner({
-        appId: app.id,
-        roleSlug,
-        entitlementAppId: appId,
-        entitlementId,
-        createdAt: at(createdAt),
-      });
-    }
-  };
-
+  const loading = new Loading(storage, now);
   storage.db.transaction(() => {
-    for (const user of fixture.users ?? []) storage.users.add(completed("User", dated(user)));
+    for (const user of fixture.users ?? []) loading.addUser(user);
     for (const client of clients) storage.clients.put({ ...client, createdAt: now });
-    for (const config of fixture.authConfigs ?? [])
-      storage.authConfigs.add(completeAuthConfig(dated(config)));
-    const apps = fixture.apps ?? [];
+    for (const config of fixture.authConfigs ?? []) loading.addAuthConfig(config);
+    loading.addApps(fixture.apps ?? []);
+    for (const suggestion of fixture.suggestions ?? []) loading.addSuggestion(suggestion);
+    for (const secret of secrets) loading.addSecret(secret);
+    for (const automation of fixture.automations ?? [])
+      storage.automations.put(automationOf(automation, now));
+    for (const bridge of fixture.bridges ?? []) loading.addBridge(bridge);
+  });
+}
+
+/** Adds one thing after another, within a transaction of its caller. */
+class Loading {
+  readonly #storage: Storage;
+  readonly #now: number;
+
+  constructor(storage: Storage, now: number) {
+    this.#storage = storage;
+    this.#now = now;
+  }
+
+  addUser(user: FixtureOf<"users">): void {
+    this.#storage.users.add(completed("User", this.#dated(user)));
+  }
+
+  addAuthConfig(config: FixtureOf<"authConfigs">): void {
+    this.#storage.authConfigs.add(completeAuthConfig(this.#dated(config)));
+  }
+
+  addApps(apps: readonly FixtureApp[]): void {
+    const { resourceTypes } = this.#storage;
     for (const { id, displayName = "", createdAt } of apps) {
-      if (!storage.resourceTypes.hasApp(id))
-        storage.resourceTypes.addApp({ id, displayName, createdAt: at(createdAt) });
+      if (!resourceTypes.hasApp(id))
+        resourceTypes.addApp({ id, displayName, createdAt: this.#at(createdAt) });
     }
     // An app may be owned through another one's entitlements.
-    for (const app of apps) {
-      for (const entitlement of app.entitlements ?? []) {
-        storage.owners.addEntitlement(completed("AppEntitlement", dated({ ...entitlement, appId: app.id })));
+    for (const { id: appId, entitlements = [] } of apps) {
+      for (const entitlement of entitlements) {
+        const full = completed("AppEntitlement", this.#dated({ ...entitlement, appId }));
+        this.#storage.owners.addEntitlement(full);
       }
     }
-    for (const app of apps) loadApp(app);
-    for (const { id, displayName = "", createdAt, userIds = [] } of fixture.suggestions ?? []) {
-      storage.cohorts.add({ id, displayName, createdAt: at(createdAt) });
-      for (const userId of userIds) {
-        const user = storage.users.get(userId);
-        if (!user) throw new TypeError(`suggestions: ${id} has the user ${userId}, who is not there`);
-        storage.cohorts.addMember(id, user);
-      }
+    for (const app of apps) this.#addWithinApp(app);
+  }
+
+  #addWithinApp(app: FixtureApp): void {
+    const { resourceTypes, grants, owners } = this.#storage;
+    const appId = app.id;
+    for (const { manuallyManaged = true, ...type } of app.resourceTypes ?? []) {
+      const resourceType = completed("AppResourceType", this.#dated({ ...type, appId }));
+      resourceTypes.add({ resourceType, manuallyManaged });
     }
-    for (const secret of secrets) {
-      storage.paperSecrets.add(secret);
-      const by = { caller: { userId: secret.creatorUserId }, clientIp: "" };
-      const then = { now: () => secret.createdAt };
-      storage.auditEvents.add(auditRecord(storage, "paper_secret_created", secret.id, by, then));
+    for (const user of app.users ?? []) this.#addAppUser(appId, user);
+    for (const { entitlementId, userId, createdAt } of app.grants ?? [])
+      grants.add({ appId, entitlementId, userId, createdAt: this.#at(createdAt) });
+    for (const { roleSlug, appId: entitlementAppId, entitlementId, createdAt } of app.entitlementOwners ??
+      []) {
+      const owned = { entitlementAppId, entitlementId };
+      owners.addEntitlementOwner({ appId, roleSlug, ...owned, createdAt: this.#at(createdAt) });
     }
-    for (const automation of fixture.automations ?? []) {
-      storage.automations.put(automationOf(automation, now));
+  }
+
+  #addAppUser(appId: string, user: NonNullable<FixtureApp["users"]>[number]): void {
+    const { owners } = this.#storage;
+    const { id, displayName = "" } = user;
+    if (!owners.hasAppUser(appId, id))
+      owners.addAppUser({ appId, id, displayName, createdAt: this.#at(user.createdAt) });
+    for (const { roleSlug, userId, createdAt } of user.owners ?? [])
+      owners.addUserOwner({ appId, appUserId: id, roleSlug, userId, createdAt: this.#at(createdAt) });
+  }
+
+  addSuggestion({ id, displayName = "", createdAt, userIds = [] }: FixtureOf<"suggestions">): void {
+    const { cohorts, users } = this.#storage;
+    cohorts.add({ id, displayName, createdAt: this.#at(createdAt) });
+    for (const userId of userIds) {
+      const user = users.get(userId);
+      if (!user) throw new TypeError(`suggestions: ${id} has the user ${userId}, who is not there`);
+      cohorts.addMember(id, user);
     }
-    for (const { id, displayName = "", createdAt, credentials = [] } of fixture.bridges ?? []) {
-      if (!storage.tunnelCredentials.hasBridge(id))
-        storage.tunnelCredentials.addBridge({ id, displayName, createdAt: at(createdAt) });
-      for (const credential of credentials) {
-        storage.tunnelCredentials.add(completed("TunnelCredential", dated({ ...credential, bridgeId: id })));
-      }
-    }
-  });
+  }
+
+  addSecret(secret: Awaited<ReturnType<typeof prepared>>): void {
+    const storage = this.#storage;
+    storage.paperSecrets.add(secret);
+    const by = { caller: { userId: secret.creatorUserId }, clientIp: "" };
+    const then = { now: () => secret.createdAt };
+    storage.auditEvents.add(auditRecord(storage, "paper_secret_created", secret.id, by, then));
+  }
+
+  addBridge({ id, displayName = "", createdAt, credentials = [] }: FixtureOf<"bridges">): void {
+    const { tunnelCredentials } = this.#storage;
+    if (!tunnelCredentials.hasBridge(id))
+      tunnelCredentials.addBridge({ id, displayName, createdAt: this.#at(createdAt) });
+    for (const credential of credentials)
+      tunnelCredentials.add(completed("TunnelCredential", this.#dated({ ...credential, bridgeId: id })));
+  }
+
+  #at(createdAt: string | undefined): number {
+    return createdAt === undefined ? this.#now : instant(createdAt);
+  }
+
+  #dated<Given extends object>(given: Given) {
+    return { createdAt: new Date(this.#now).toISOString(), ...given };
+  }
 }
 
 function prepared({ createdAt, revokedAt, ...secret }: FixtureSecret, tools: SecretTools, now: number) {

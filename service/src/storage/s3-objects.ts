@@ -34,32 +34,84 @@ const MOST_ANSWER = 65_536;
  * Keeps objects in an S3 bucket; download URLs are presigned. Buckets are addressed by path, which every store takes.
  * What is longer than a part is sent part by part as it arrives, so that one part of it is in memory.
  */
-export function createS3Objects(
-  { endpoint, bucket, region = "us-east-1", accessKeyId, secretAccessKey }: S3Options,
-  clock: Clock,
-): ObjectStore {
-  const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3", retries: RETRIES });
-  const base = new URL(`${encodeURIComponent(bucket)}/`, endpoint.endsWith("/") ? endpoint : `${endpoint}/`);
-  const datetime = () => new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, "");
+export function createS3Objects(options: S3Options, clock: Clock): ObjectStore {
+  return new S3Objects(options, clock);
+}
+
+class S3Objects implements ObjectStore {
+  readonly #client: AwsClient;
+  readonly #base: URL;
+  readonly #clock: Clock;
+
+  constructor(
+    { endpoint, bucket, region = "us-east-1", accessKeyId, secretAccessKey }: S3Options,
+    clock: Clock,
+  ) {
+    this.#client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3", retries: RETRIES });
+    this.#base = new URL(
+      `${encodeURIComponent(bucket)}/`,
+      endpoint.endsWith("/") ? endpoint : `${endpoint}/`,
+    );
+    this.#clock = clock;
+  }
+
+  async put(key: string, content: Content): Promise<void> {
+    const object = this.#addressOf(key);
+    let upload: Upload | undefined;
+    try {
+      for await (const part of inParts(content)) {
+        if (!upload && part.length < PART_BYTES) return void (await this.#ask("PUT", object, part));
+        upload ??= await this.#beginUpload(object);
+        await upload.add(part);
+      }
+      await upload?.complete();
+    } catch (error) {
+      await upload?.abort().catch(() => {}); // the reason of the failure is what counts
+      throw error;
+    }
+  }
+
+  async read(key: string, most: number) {
+    if (!isObjectKey(key)) return undefined;
+    const response = await this.#client.fetch(this.#addressOf(key).href, {
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      aws: { datetime: this.#datetime() },
+      redirect: "manual",
+    });
+    if (response.ok) return boundedContent(response.body ?? emptyBody(), most);
+    await response.body?.cancel();
+    if (response.status === 404) return undefined;
+    throw new ServiceFault(`the object store answered ${response.status}`);
+  }
+
+  async downloadUrl(key: string): Promise<string> {
+    const url = at(this.#addressOf(key), { "X-Amz-Expires": String(DOWNLOAD_VALID_SECONDS) });
+    const aws = { signQuery: true, datetime: this.#datetime() };
+    return (await this.#client.sign(url.href, { aws })).url;
+  }
+
+  #datetime(): string {
+    return new Date(this.#clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, "");
+  }
 
   /** Where an object is: any other key could be the address of another server. */
-  function addressOf(key: string): URL {
+  #addressOf(key: string): URL {
     if (!isObjectKey(key)) throw new RangeError(`an object's key is ${OBJECT_KEY_WORDS}`);
-    return new URL(key, base);
+    return new URL(key, this.#base);
   }
 
   /** The header ETag and the body of what the store answers. */
-  async function ask(
+  async #ask(
     method: string,
     url: URL,
     body?: Uint8Array<ArrayBuffer> | string,
   ): Promise<{ etag: string; text: string }> {
-    const response = await client.fetch(url.href, {
+    const response = await this.#client.fetch(url.href, {
       method,
       body: body ?? null,
       headers: { "Content-Type": "application/octet-stream" },
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      aws: { datetime: datetime() },
+      aws: { datetime: this.#datetime() },
       // Another server would be given the content.
       redirect: "manual",
     });
@@ -68,62 +120,27 @@ export function createS3Objects(
     return { etag: response.headers.get("ETag") ?? "", text };
   }
 
-  async function beginUpload(object: URL): Promise<Upload> {
-    const { text } = await ask("POST", at(object, { uploads: "" }));
+  async #beginUpload(object: URL): Promise<Upload> {
+    const { text } = await this.#ask("POST", at(object, { uploads: "" }));
     const [, uploadId] = /<UploadId>([^<&]+)<\/UploadId>/.exec(text) ?? [];
     if (uploadId === undefined) throw new ServiceFault("the object store began no upload");
     const upload = at(object, { uploadId });
     const parts: string[] = [];
     return {
-      async add(part) {
+      add: async (part) => {
         const partNumber = String(parts.length + 1);
-        const { etag } = await ask("PUT", at(upload, { partNumber }), part);
+        const { etag } = await this.#ask("PUT", at(upload, { partNumber }), part);
         parts.push(`<Part><PartNumber>${partNumber}</PartNumber><ETag>${xmlText(etag)}</ETag></Part>`);
       },
-      async complete() {
+      complete: async () => {
         const list = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
-        const answer = await ask("POST", upload, list);
+        const answer = await this.#ask("POST", upload, list);
         // A store that takes long to put them together answers 200 before it knows.
         if (answer.text.includes("<Error>")) throw new ServiceFault("the object store refused an upload");
       },
-      abort: () => ask("DELETE", upload),
+      abort: () => this.#ask("DELETE", upload),
     };
   }
-
-  return {
-    async put(key, content) {
-      const object = addressOf(key);
-      let upload: Upload | undefined;
-      try {
-        for await (const part of inParts(content)) {
-          if (!upload && part.length < PART_BYTES) return void (await ask("PUT", object, part));
-          upload ??= await beginUpload(object);
-          await upload.add(part);
-        }
-        await upload?.complete();
-      } catch (error) {
-        await upload?.abort().catch(() => {}); // the reason of the failure is what counts
-        throw error;
-      }
-    },
-    async read(key, most) {
-      if (!isObjectKey(key)) return undefined;
-      const response = await client.fetch(addressOf(key).href, {
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-        aws: { datetime: datetime() },
-        redirect: "manual",
-      });
-      if (response.ok) return boundedContent(response.body ?? emptyBody(), most);
-      await response.body?.cancel();
-      if (response.status === 404) return undefined;
-      throw new ServiceFault(`the object store answered ${response.status}`);
-    },
-    async downloadUrl(key) {
-      const url = at(addressOf(key), { "X-Amz-Expires": String(DOWNLOAD_VALID_SECONDS) });
-      const request = await client.sign(url.href, { aws: { signQuery: true, datetime: datetime() } });
-      return request.url;
-    },
-  };
 }
 
 async function* emptyBody(): AsyncGenerator<Uint8Array> {}

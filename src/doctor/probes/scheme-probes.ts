@@ -181,13 +181,29 @@ export function schemeVerdict(results: readonly ProbeResult[]): ListenerVerdict 
   return { id, sentence, fix, follows, unproved, requests: 0 };
 }
 
-function suiteOf(
-  { specification, wrongSigners, wrongChanges = [], tooOldSeconds = 3_600 }: SchemeProbeTarget,
-  names: readonly string[],
-): ProbeDefinition<SchemeKit>[] {
-  const common = { section: specification, listenerChoice: "none" } as const;
-  const accepts = { ...common, expected: ACCEPTED, runsAutomation: true };
-  const refuses = { ...common, expected: REFUSED, runsAutomation: false };
+type SchemeProbe = ProbeDefinition<SchemeKit>;
+
+/** What the probes of a target have in common. */
+interface Kinds {
+  readonly accepts: Omit<SchemeProbe, "id" | "title" | "means" | "fix" | "build">;
+  readonly refuses: Omit<SchemeProbe, "id" | "title" | "means" | "fix" | "build">;
+}
+
+function suiteOf(target: SchemeProbeTarget, names: readonly string[]): SchemeProbe[] {
+  const common = { section: target.specification, listenerChoice: "none" } as const;
+  const kinds: Kinds = {
+    accepts: { ...common, expected: ACCEPTED, runsAutomation: true },
+    refuses: { ...common, expected: REFUSED, runsAutomation: false },
+  };
+  return [
+    ...correctProbes(kinds),
+    ...changedProbes(kinds, target),
+    ...names.flatMap((name) => headerProbes(kinds, name)),
+    ...ownProbes(kinds, target),
+  ];
+}
+
+function correctProbes({ accepts }: Kinds): SchemeProbe[] {
   return [
     {
       ...accepts,
@@ -207,6 +223,11 @@ function suiteOf(
       before: { build: (kit) => kit.sign(), status: ACCEPTED },
       build: (kit) => kit.sign(),
     },
+  ];
+}
+
+function changedProbes({ refuses }: Kinds, { tooOldSeconds = 3_600 }: SchemeProbeTarget): SchemeProbe[] {
+  return [
     {
       ...refuses,
       id: "body-changed",
@@ -234,42 +255,52 @@ function suiteOf(
       fix: WINDOW,
       build: (kit) => kit.sign({ nowSeconds: kit.nowSeconds + 3_600 }),
     },
-    ...names.flatMap((name): ProbeDefinition<SchemeKit>[] => [
-      {
-        ...refuses,
-        id: `${name.toLowerCase()}-missing`,
-        title: `a request without ${name}`,
-        means: "What the header proves is not checked.",
-        fix: `Refuse a request without ${name}.`,
-        build: async (kit) => without(await kit.sign(), name),
-      },
-      {
-        ...refuses,
-        listenerChoice: "refusal",
-        id: `${name.toLowerCase()}-twice`,
-        title: `a request with a second ${name}`,
-        means: "One reads the first line and another reads the last, so that two programs see two requests.",
-        fix: `Refuse a request with more than one ${name}.`,
-        build: async (kit) => added(await kit.sign(), name, "hookproof-probe"),
-      },
-    ]),
+  ];
+}
+
+function headerProbes({ refuses }: Kinds, name: string): SchemeProbe[] {
+  return [
+    {
+      ...refuses,
+      id: `${name.toLowerCase()}-missing`,
+      title: `a request without ${name}`,
+      means: "What the header proves is not checked.",
+      fix: `Refuse a request without ${name}.`,
+      build: async (kit) => without(await kit.sign(), name),
+    },
+    {
+      ...refuses,
+      listenerChoice: "refusal",
+      id: `${name.toLowerCase()}-twice`,
+      title: `a request with a second ${name}`,
+      means: "One reads the first line and another reads the last, so that two programs see two requests.",
+      fix: `Refuse a request with more than one ${name}.`,
+      build: async (kit) => added(await kit.sign(), name, "hookproof-probe"),
+    },
+  ];
+}
+
+/** What the target itself says must be refused. */
+function ownProbes(
+  { refuses }: Kinds,
+  { wrongSigners, wrongChanges = [] }: SchemeProbeTarget,
+): SchemeProbe[] {
+  return [
     ...wrongSigners.map(
-      ({ signer, ...probe }): ProbeDefinition<SchemeKit> => ({
+      ({ signer, ...probe }): SchemeProbe => ({
         ...refuses,
         ...probe,
         build: (kit) => kit.sign({ signer }),
       }),
     ),
     ...wrongChanges.map(
-      ({ change, ...probe }): ProbeDefinition<SchemeKit> => ({
+      ({ change, ...probe }): SchemeProbe => ({
         ...refuses,
         ...probe,
         async build(kit) {
           const request = await kit.sign();
-          return {
-            ...request,
-            ...change({ headers: request.headers, body: request.body ?? new Uint8Array() }),
-          };
+          const { headers, body = new Uint8Array() } = request;
+          return { ...request, ...change({ headers, body }) };
         },
       }),
     ),

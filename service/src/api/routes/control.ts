@@ -13,27 +13,21 @@ import type { Schemas } from "../validation.js";
 const MOST_ROWS = 50_000;
 
 /** The remote control of the local service. */
-export function controlHandlers(
-  context: ServiceContext,
-): Pick<
+export function controlHandlers(context: ServiceContext) {
+  return {
+    ...faultHandlers(context),
+    ...clockHandlers(context),
+    ...stateHandlers(context),
+    ...journalHandlers(context),
+  };
+}
+
+function faultHandlers({
+  faults,
+}: Pick<ServiceContext, "faults">): Pick<
   Handlers,
-  | "listFaults"
-  | "clearFaults"
-  | "putFault"
-  | "deleteFault"
-  | "getClock"
-  | "moveClock"
-  | "resetService"
-  | "listSnapshots"
-  | "saveSnapshot"
-  | "deleteSnapshot"
-  | "restoreSnapshot"
-  | "clearJournal"
-  | "searchJournal"
-  | "exportState"
+  "listFaults" | "clearFaults" | "putFault" | "deleteFault"
 > {
-  const { faults, clock, snapshots, journal, state, storage } = context;
-  const shownClock = () => ({ now: timestamp(clock.now()), frozen: clock.isFrozen });
   return {
     listFaults: () => ({ list: faults.list() as Schemas["ListFaultsResponse"]["list"] }),
     clearFaults() {
@@ -48,11 +42,28 @@ export function controlHandlers(
       faults.set(operationOf(path.operation_id), undefined);
       return {};
     },
+  };
+}
+
+function clockHandlers({ clock }: Pick<ServiceContext, "clock">): Pick<Handlers, "getClock" | "moveClock"> {
+  const shownClock = () => ({ now: timestamp(clock.now()), frozen: clock.isFrozen });
+  return {
     getClock: shownClock,
     moveClock({ body }) {
       within(() => clock.move(body));
       return shownClock();
     },
+  };
+}
+
+function stateHandlers(
+  context: ServiceContext,
+): Pick<
+  Handlers,
+  "resetService" | "listSnapshots" | "saveSnapshot" | "deleteSnapshot" | "restoreSnapshot" | "exportState"
+> {
+  const { clock, snapshots, state, storage } = context;
+  return {
     async resetService() {
       await resetAll(context);
       return {};
@@ -85,6 +96,13 @@ export function controlHandlers(
       if (!(await state.keepingAdmin(() => snapshots.restore(path.name)))) throw notFound("snapshot");
       return {};
     },
+  };
+}
+
+function journalHandlers({
+  journal,
+}: Pick<ServiceContext, "journal">): Pick<Handlers, "clearJournal" | "searchJournal"> {
+  return {
     clearJournal() {
       journal.clear();
       return {};
