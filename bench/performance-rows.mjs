@@ -60,6 +60,11 @@ export const ROWS = [
     parts: [{ bench: "workers" }],
   },
   {
+    question: "Taking what is due while a transaction holds its snapshot",
+    toReach: "three times what it takes without, however much is delivered meanwhile",
+    parts: [{ bench: "horizon" }],
+  },
+  {
     question: "Three machines and a listener, the database's failing in the middle",
     toReach: "no acknowledged event lost, none run twice",
     parts: [{ bench: "hosts" }],

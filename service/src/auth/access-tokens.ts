@@ -38,7 +38,7 @@ export interface AccessTokens {
  *
  * @throws {RangeError} for a lifetime that is not whole seconds from 1 to 86,400
  */
-export async function accessTokens(keys: SigningKeys, options: TokenOptions): Promise<AccessTokens> {
+export async function accessTokens(keys: SigningKeys, options: TokenSettings): Promise<AccessTokens> {
   const { lifetimeSeconds = TOKEN_LIFETIME_SECONDS, clock } = options;
   if (!Number.isInteger(lifetimeSeconds) || lifetimeSeconds < 1 || lifetimeSeconds > MOST_LIFETIME_SECONDS)
     throw new RangeError(`tokenLifetimeSeconds must be a whole number from 1 to ${MOST_LIFETIME_SECONDS}`);
@@ -46,7 +46,7 @@ export async function accessTokens(keys: SigningKeys, options: TokenOptions): Pr
   return new TenantTokens(keys, { ...options, lifetimeSeconds });
 }
 
-interface TokenOptions {
+interface TokenSettings {
   readonly tenant: string;
   readonly issuer: () => string;
   readonly clock: Clock;
@@ -65,7 +65,7 @@ class TenantTokens implements AccessTokens {
 
   constructor(
     keys: SigningKeys,
-    { tenant, issuer, clock, lifetimeSeconds }: TokenOptions & { readonly lifetimeSeconds: number },
+    { tenant, issuer, clock, lifetimeSeconds }: TokenSettings & { readonly lifetimeSeconds: number },
   ) {
     this.#keys = keys;
     this.#tenant = tenant;
