@@ -93,7 +93,8 @@ function lossOfItems(items: readonly unknown[], open: Set<object> | undefined): 
           (typeof item === "object" ? lossOfNothing(item, at) : undefined));
     if (loss) return within(loss, `[${at}]`);
   }
-  return undefined;
+  // A list has its length.
+  return items.length === 0 && Reflect.ownKeys(items).length > 1 ? unseen(items) : undefined;
 }
 
 /** In a list JSON writes null for a `toJSON` that gives nothing; a member of an object it leaves out. */
@@ -104,13 +105,23 @@ function lossOfNothing(item: unknown, at: number): Loss | undefined {
 }
 
 function lossOfMembers(value: object, open: Set<object> | undefined): Loss | undefined {
+  let hasMembers = false;
   for (const name in value) {
+    hasMembers = true;
     const member: unknown = (value as Record<string, unknown>)[name];
     if (typeof member === "string") continue;
     const loss = lossOf(member, name, open);
     if (loss && Object.hasOwn(value, name)) return within(loss, stepTo(name));
   }
-  return undefined;
+  return hasMembers || Reflect.ownKeys(value).length === 0 ? undefined : unseen(value);
+}
+
+/** Of what has members, and is `{}` or `[]` in JSON: Math and its like, members under symbols, a list with names alone. */
+function unseen(value: object): Loss {
+  const tag = tagOf(value);
+  return lost(
+    `${tag === "Object" ? named(value) : withArticle(tag)}, of which JSON sees nothing: give it a toJSON(), or write its members`,
+  );
 }
 
 /** What is lost of an object with a class or with its own `toJSON`. */
@@ -125,15 +136,13 @@ function lossOfInstance(value: object, key: string, open: Set<object> | undefine
   }
   if (typeof then === "function") return kind("Promise");
   if (value instanceof Error) return kind("Error");
-  const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
+  const tag = tagOf(value);
   if (tag.endsWith("ArrayBuffer")) return lost(`${withArticle(tag)}: ${AS_TEXT}`);
   if (tag !== "Object") return kind(tag);
   const hidden = hiddenMember(value);
   if (hidden !== undefined)
     return lost(`${named(value)}, whose ${hidden} JSON leaves out: give it a toJSON(), or write its members`);
-  if (Object.keys(value).length === 0)
-    return lost(`${named(value)}, of which JSON sees nothing: give it a toJSON(), or write its members`);
-  return lossOfMembers(value, open);
+  return Object.keys(value).length === 0 ? unseen(value) : lossOfMembers(value, open);
 }
 
 /** A member that an object has from its class, so that JSON does not write it. */
@@ -147,6 +156,10 @@ function hiddenMember(value: object): string | undefined {
     owner = Object.getPrototypeOf(owner);
   }
   return undefined;
+}
+
+function tagOf(value: object): string {
+  return Object.prototype.toString.call(value).slice("[object ".length, -1);
 }
 
 function lost(words: string): Loss {

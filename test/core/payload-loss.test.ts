@@ -92,6 +92,27 @@ const LOST: readonly (readonly [kind: string, make: () => unknown])[] = [
   ["Infinity", () => Number.POSITIVE_INFINITY],
   ["-Infinity", () => Number.NEGATIVE_INFINITY],
   ["an invalid Date", () => new Date(Number.NaN)],
+  ["a Math", () => Math],
+  ["a JSON", () => JSON],
+  ["an Intl", () => Intl],
+  ["an Atomics", () => Atomics],
+  ["a Reflect", () => Reflect],
+  ["a Math", () => runInNewContext("Math")],
+  ["a Money", () => ({ [Symbol.toStringTag]: "Money" })],
+  ["an Object, of which JSON sees nothing", () => ({ [Symbol("id")]: 1 })],
+  ["an Object, of which JSON sees nothing", () => Object.defineProperty({}, "id", { value: 1 })],
+  ["an Array, of which JSON sees nothing", () => Object.assign([], { id: 1 })],
+];
+
+/** What is empty to JSON and in truth, or by convention. */
+const EMPTY: readonly (readonly [what: string, make: () => unknown, text: string])[] = [
+  ["an object", () => ({}), "{}"],
+  ["an object without a class", () => Object.create(null), "{}"],
+  ["a list", () => [], "[]"],
+  ["a list of a class", () => new (class Rows extends Array {})(), "[]"],
+  ["members that are undefined", () => ({ a: undefined }), "{}"],
+  ["a member that its toJSON leaves out", () => ({ a: { toJSON() {} } }), "{}"],
+  ["an object that is frozen", () => Object.freeze({}), "{}"],
 ];
 
 /** Bytes are a payload by themselves and nothing inside of one. */
@@ -121,6 +142,11 @@ describe("what JSON would empty or change", () => {
     expect(refused({ toJSON: () => ({ "a b": make() }) })).toMatch(
       new RegExp(`^payload\\["a b"\\] is ${kind}\\b`),
     );
+  });
+
+  it.each(EMPTY)("is not %s", (_, make, text) => {
+    expect(written(make())).toBe(text);
+    expect(written({ a: [make()] })).toBe(`{"a":[${text}]}`);
   });
 
   it("says what to do about a Promise, also of an async toJSON", () => {

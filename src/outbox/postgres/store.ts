@@ -10,7 +10,7 @@ import {
 } from "../../postgres/database.js";
 import { filterCopy } from "../engine.js";
 import type { OutboxStore } from "../outbox-store.js";
-import type { ListenerStats, OutboxEntry } from "../records.js";
+import type { DeadLetter, DeadLetterFilter, ListenerStats, OutboxEntry, OutboxEvent } from "../records.js";
 import { clockFollower } from "./clock.js";
 import { ListenerControl } from "./control.js";
 import { DeadLetters } from "./dead-letters.js";
@@ -69,135 +69,191 @@ export function postgresStore(options: PostgresStoreOptions): OutboxStore<Postgr
   checkOptions("postgresStore", options, NAMES);
   const { pool, schema = "hookproof", timeoutMs = 5_000 } = options;
   checkWholeNumber("timeoutMs", timeoutMs);
-  const names = outboxNames(schema);
-  const failure = storeFailure(names);
-  const database = new Database(pool, timeoutMs, failure, OWN_PATH);
-  const enqueue = enqueueing(names);
-  const seen = looks(names);
-  const claim = claiming(database, names, seen);
-  const leases = leasing(database, names);
-  const letters = new DeadLetters(database, names);
-  const ending = new Upkeep(database, names);
-  const dueLooks = new PostgresDueLooks(database, names);
-  const control = new ListenerControl(database, names, dueLooks);
-  const follow = clockFollower(database, names);
-  const reads = lookups(database, names, seen);
-  const waker = createWaker(database, names, pool.options?.max ?? 10);
-  const { wakeAll, wakeHere, wakeSoon } = waker;
-  let prepared: Promise<void> | undefined;
+  return new PostgresStore(pool, outboxNames(schema), timeoutMs);
+}
 
-  function prepare(): Promise<void> {
-    prepared ??= prepareTables(database, names).catch((error) => {
-      prepared = undefined;
+type Store = Required<OutboxStore<PostgresTransaction>>;
+
+/** Its functions are its own and bound, because callers spread a store into one that does some of it otherwise. */
+class PostgresStore implements Store {
+  readonly #pool: PostgresPool;
+  readonly #names: OutboxNames;
+  readonly #database: Database;
+  readonly #enqueueing: ReturnType<typeof enqueueing>;
+  readonly #claim: ReturnType<typeof claiming>;
+  readonly #leases: ReturnType<typeof leasing>;
+  readonly #letters: DeadLetters;
+  readonly #upkeep: Upkeep;
+  readonly #dueLooks: PostgresDueLooks;
+  readonly #control: ListenerControl;
+  readonly #follow: ReturnType<typeof clockFollower>;
+  readonly #lookups: Lookups;
+  readonly #waker: ReturnType<typeof createWaker>;
+  #prepared: Promise<void> | undefined;
+
+  constructor(pool: PostgresPool, names: OutboxNames, timeoutMs: number) {
+    this.#pool = pool;
+    this.#names = names;
+    const database = new Database(pool, timeoutMs, storeFailure(names), OWN_PATH);
+    this.#database = database;
+    const seen = looks(names);
+    this.#enqueueing = enqueueing(names);
+    this.#claim = claiming(database, names, seen);
+    this.#leases = leasing(database, names);
+    this.#letters = new DeadLetters(database, names);
+    this.#upkeep = new Upkeep(database, names);
+    this.#dueLooks = new PostgresDueLooks(database, names);
+    this.#control = new ListenerControl(database, names, this.#dueLooks);
+    this.#follow = clockFollower(database, names);
+    this.#lookups = lookups(database, names, seen);
+    this.#waker = createWaker(database, names, pool.options?.max ?? 10);
+  }
+
+  readonly enqueue: Store["enqueue"] = async (events, tx) => {
+    const given = [...events];
+    if (tx !== undefined) transactionOf(tx, this.#pool);
+    if (given.length === 0) return;
+    const { wakeAll, wakeSoon } = this.#waker;
+    if (tx === undefined)
+      return this.#changing(wakeAll, () => this.#enqueueing.byItself(this.#database, given));
+    await this.#enqueueInside(tx, given);
+    wakeSoon();
+  };
+
+  readonly claim: Store["claim"] = (request) => {
+    const given = { ...request, listeners: new Map(request.listeners) };
+    return this.#run(() => this.#claim(given));
+  };
+
+  readonly markDelivered: Store["markDelivered"] = (deliveries) => {
+    const given = [...deliveries];
+    return this.#changing(this.#waker.wakeHere, () => this.#leases.markDelivered(given));
+  };
+
+  readonly reschedule: Store["reschedule"] = (lease, at, attempt) =>
+    this.#run(() => this.#leases.reschedule(lease, at, attempt));
+
+  readonly fail: Store["fail"] = (lease, failure) =>
+    this.#changing(this.#waker.wakeHere, () => this.#leases.fail(lease, failure));
+
+  readonly expire: Store["expire"] = (windows) => {
+    const given = new Map(windows);
+    return this.#changing(this.#waker.wakeHere, () => this.#upkeep.expire(given));
+  };
+
+  readonly leases: Store["leases"] = (listener, ids) => {
+    const given = [...ids];
+    return this.#run(() => this.#lookups.leases(listener, given));
+  };
+
+  readonly release: Store["release"] = (leases) => {
+    const given = [...leases];
+    return this.#changing(this.#waker.wakeHere, () => this.#leases.release(given));
+  };
+
+  readonly redrive: Store["redrive"] = (filter, windowMs, options = {}) => {
+    const given = filterCopy(filter);
+    return this.#changing(this.#waker.wakeAll, () => this.#letters.redrive(given, windowMs, options));
+  };
+
+  readonly drop: Store["drop"] = (filter, options = {}) => {
+    const given = filterCopy(filter);
+    return this.#changing(this.#waker.wakeAll, () => this.#letters.drop(given, options));
+  };
+
+  readonly deadLetters: Store["deadLetters"] = (filter = {}, { limit = Number.POSITIVE_INFINITY } = {}) =>
+    this.#listed(filter, limit);
+
+  readonly due: Store["due"] = (after, most) => this.#run(() => this.#dueLooks.due(after, most));
+
+  readonly changed: Store["changed"] = (listener) =>
+    this.#changing(this.#waker.wakeAll, () => this.#control.changed(listener));
+
+  readonly unknown: Store["unknown"] = (listeners) => {
+    const given = [...listeners];
+    return this.#run(() => this.#control.unknown(given));
+  };
+
+  readonly pause: Store["pause"] = (...given) => this.#run(() => this.#control.pause(...given));
+
+  readonly resume: Store["resume"] = (listener) =>
+    this.#changing(this.#waker.wakeAll, () => this.#control.resume(listener));
+
+  readonly rest: Store["rest"] = (listener, until) => this.#run(() => this.#control.rest(listener, until));
+
+  readonly cancel: Store["cancel"] = (filter) => {
+    const given = filterCopy(filter);
+    return this.#changing(this.#waker.wakeAll, () => this.#control.cancel(given));
+  };
+
+  readonly pending: Store["pending"] = (filter, limit) => {
+    const given = filterCopy(filter);
+    return this.#run(() => this.#control.pending(given, limit));
+  };
+
+  readonly find: Store["find"] = (id) => this.#run(() => this.#lookups.find(id));
+
+  readonly stats: Store["stats"] = () => this.#run(() => this.#lookups.stats());
+
+  readonly now: Store["now"] = () => this.#run(() => this.#lookups.now());
+
+  readonly followClock: Store["followClock"] = async () => {
+    const backMs = await this.#run(this.#follow);
+    if (backMs > 0) this.#waker.wakeAll();
+    return backMs;
+  };
+
+  readonly onWork: Store["onWork"] = (wake) => this.#waker.subscribe(wake);
+
+  readonly prune: Store["prune"] = (before) =>
+    this.#run(async () => {
+      await this.#dueLooks.bringBack(); // a process may have ended while it did that
+      return this.#upkeep.prune(before);
+    });
+
+  readonly close: Store["close"] = async () => {
+    this.#waker.stop();
+  };
+
+  #prepare(): Promise<void> {
+    this.#prepared ??= prepareTables(this.#database, this.#names).catch((error) => {
+      this.#prepared = undefined;
       throw error;
     });
-    return prepared;
+    return this.#prepared;
   }
 
   /** Runs a call after the tables are made. */
-  async function run<Value>(call: () => Promise<Value>): Promise<Value> {
-    await prepare();
+  async #run<Value>(call: () => Promise<Value>): Promise<Value> {
+    await this.#prepare();
     return call();
   }
 
   /** Runs a call after which events may be due, and wakes workers. */
-  async function changing<Value>(wake: () => void, call: () => Promise<Value>): Promise<Value> {
-    const value = await run(call);
+  async #changing<Value>(wake: () => void, call: () => Promise<Value>): Promise<Value> {
+    const value = await this.#run(call);
     wake();
     return value;
   }
 
-  /** Looks for the tables over the caller's client first, because that may be the pool's last connection. */
-  async function enqueueInside(tx: PostgresTransaction, events: Parameters<typeof enqueue.inTransaction>[1]) {
-    const client = transactionOf(tx, pool);
-    try {
-      if (!prepared && (await isPrepared(client, names))) prepared = Promise.resolve();
-      await prepare();
-      await requireTransaction(tx, client, names);
-      await enqueue.inTransaction(client, events);
-    } catch (error) {
-      throw isCollision(error) || error instanceof OutsideTransaction ? error : failure(error, false);
-    }
+  async *#listed(filter: DeadLetterFilter, limit: number): AsyncIterable<DeadLetter> {
+    await this.#prepare();
+    yield* this.#letters.list(filter, limit);
   }
 
-  return {
-    async enqueue(events, tx) {
-      const given = [...events];
-      if (tx !== undefined) transactionOf(tx, pool);
-      if (given.length === 0) return;
-      if (tx === undefined) return changing(wakeAll, () => enqueue.byItself(database, given));
-      await enqueueInside(tx, given);
-      wakeSoon();
-    },
-    claim(request) {
-      const given = { ...request, listeners: new Map(request.listeners) };
-      return run(() => claim(given));
-    },
-    markDelivered(deliveries) {
-      const given = [...deliveries];
-      return changing(wakeHere, () => leases.markDelivered(given));
-    },
-    reschedule: (lease, at, attempt) => run(() => leases.reschedule(lease, at, attempt)),
-    fail: (lease, failure) => changing(wakeHere, () => leases.fail(lease, failure)),
-    expire(windows) {
-      const given = new Map(windows);
-      return changing(wakeHere, () => ending.expire(given));
-    },
-    leases(listener, ids) {
-      const given = [...ids];
-      return run(() => reads.leases(listener, given));
-    },
-    release(leasesOf) {
-      const given = [...leasesOf];
-      return changing(wakeHere, () => leases.release(given));
-    },
-    redrive(filter, windowMs, options = {}) {
-      const given = filterCopy(filter);
-      return changing(wakeAll, () => letters.redrive(given, windowMs, options));
-    },
-    drop(filter, options = {}) {
-      const given = filterCopy(filter);
-      return changing(wakeAll, () => letters.drop(given, options));
-    },
-    async *deadLetters(filter = {}, { limit = Number.POSITIVE_INFINITY } = {}) {
-      await prepare();
-      yield* letters.list(filter, limit);
-    },
-    due: (after, most) => run(() => dueLooks.due(after, most)),
-    changed: (listener) => changing(wakeAll, () => control.changed(listener)),
-    unknown(listeners) {
-      const given = [...listeners];
-      return run(() => control.unknown(given));
-    },
-    pause: (...given) => run(() => control.pause(...given)),
-    resume: (listener) => changing(wakeAll, () => control.resume(listener)),
-    rest: (listener, until) => run(() => control.rest(listener, until)),
-    cancel(filter) {
-      const given = filterCopy(filter);
-      return changing(wakeAll, () => control.cancel(given));
-    },
-    pending(filter, limit) {
-      const given = filterCopy(filter);
-      return run(() => control.pending(given, limit));
-    },
-    find: (id) => run(() => reads.find(id)),
-    stats: () => run(() => reads.stats()),
-    now: () => run(() => reads.now()),
-    async followClock() {
-      const backMs = await run(follow);
-      if (backMs > 0) wakeAll();
-      return backMs;
-    },
-    onWork: (wake) => waker.subscribe(wake),
-    prune: (before) =>
-      run(async () => {
-        await dueLooks.bringBack(); // a process may have ended while it did that
-        return ending.prune(before);
-      }),
-    async close() {
-      waker.stop();
-    },
-  };
+  /** Looks for the tables over the caller's client first, because that may be the pool's last connection. */
+  async #enqueueInside(tx: PostgresTransaction, events: readonly OutboxEvent[]): Promise<void> {
+    const client = transactionOf(tx, this.#pool);
+    try {
+      if (!this.#prepared && (await isPrepared(client, this.#names))) this.#prepared = Promise.resolve();
+      await this.#prepare();
+      await requireTransaction(tx, client, this.#names);
+      await this.#enqueueing.inTransaction(client, events);
+    } catch (error) {
+      if (isCollision(error) || error instanceof OutsideTransaction) throw error;
+      throw storeFailure(this.#names)(error, false);
+    }
+  }
 }
 
 type StatsRow = Pick<ListenerStats, "listener" | "pending" | "delivered" | "dead"> & {

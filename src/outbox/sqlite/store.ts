@@ -67,114 +67,188 @@ export function sqliteStore(options: SqliteStoreOptions): OutboxStore<SqliteData
   if (typeof open !== "function") throw new TypeError("open must be a function that opens a SQLite file");
   checkWholeNumber("pollMs", pollMs);
   checkWholeNumber("patienceMs", patienceMs);
-  const db = openOutboxFile(open);
-  const checkFile = withCodes(() => fileCheck(db));
-  const waker = createWaker(db, { pollMs, checkFile });
-  const commit = groupCommit(db, { failure: unavailable, patienceMs });
-  const claim = claiming(db);
-  const leases = leasing(db);
-  const ending = new Upkeep(db);
-  const reads = lookups(db);
-  const enqueueOver = enqueueingOver(db);
-  let isClosed = false;
-  /** After which old dead letter `prune` goes on. */
-  let afterDead: Place | undefined;
+  return new SqliteStore(openOutboxFile(open), { pollMs, patienceMs, clock });
+}
 
-  const inFile =
-    <Value>(work: () => Value) =>
-    () => {
-      checkFile();
-      return work();
+type Store = Required<OutboxStore<SqliteDatabase>>;
+type Control = ReturnType<typeof listenerControl>;
+
+/**
+ * Its functions are its own and bound, because callers spread a store into one that does some of it otherwise. Most calls
+ * run a moment later, together with others, so they copy what the caller may change meanwhile.
+ */
+class SqliteStore implements Store {
+  readonly #db: OpenSqliteDatabase;
+  readonly #clock: Clock;
+  readonly #checkFile: () => void;
+  readonly #waker: ReturnType<typeof createWaker>;
+  readonly #commit: ReturnType<typeof groupCommit>;
+  readonly #enqueueOver: ReturnType<typeof enqueueingOver>;
+  readonly #claim: ReturnType<typeof claiming>;
+  readonly #leases: ReturnType<typeof leasing>;
+  readonly #upkeep: Upkeep;
+  readonly #lookups: Lookups;
+  readonly #letters: DeadLetters;
+  readonly #bringBack: Control["bringBack"];
+  readonly due: Control["due"];
+  readonly changed: Control["changed"];
+  readonly unknown: Control["unknown"];
+  readonly pause: Control["pause"];
+  readonly resume: Control["resume"];
+  readonly rest: Control["rest"];
+  readonly cancel: Control["cancel"];
+  readonly pending: Control["pending"];
+  readonly followClock: Store["followClock"];
+  #isClosed = false;
+  /** After which old dead letter `prune` goes on. */
+  #afterDead: Place | undefined;
+
+  constructor(
+    db: OpenSqliteDatabase,
+    { pollMs, patienceMs, clock }: { pollMs: number; patienceMs: number; clock: Clock },
+  ) {
+    this.#db = db;
+    this.#clock = clock;
+    const checkFile = withCodes(() => fileCheck(db));
+    this.#checkFile = checkFile;
+    this.#waker = createWaker(db, { pollMs, checkFile });
+    this.#commit = groupCommit(db, { failure: unavailable, patienceMs });
+    this.#enqueueOver = enqueueingOver(db);
+    this.#claim = claiming(db);
+    this.#leases = leasing(db);
+    this.#upkeep = new Upkeep(db);
+    this.#lookups = lookups(db);
+    const calls = {
+      changing: <Value>(work: () => Value) => this.#changing(work),
+      reading: <Value>(work: () => Value) => this.#reading(work),
+      clock,
     };
-  const group = <Value>(work: () => Value) => commit(inFile(work));
-  const reading = <Value>(work: () => Value) => withCodes(inFile(work));
+    this.#letters = new DeadLetters(db, calls);
+    const control = listenerControl(db, calls);
+    this.#bringBack = control.bringBack;
+    this.due = control.due;
+    this.changed = control.changed;
+    this.unknown = control.unknown;
+    this.pause = control.pause;
+    this.resume = control.resume;
+    this.rest = control.rest;
+    this.cancel = control.cancel;
+    this.pending = control.pending;
+    this.followClock = clockFollower(db, calls);
+  }
+
+  readonly enqueue: Store["enqueue"] = (events, tx) => {
+    if (tx === undefined) {
+      const own = [...events];
+      return this.#changing(() => this.#enqueueOver(this.#db)(own, this.#clock.now()));
+    }
+    const add = this.#enqueueOver(tx);
+    withCodes(this.#checkFile);
+    withCodes(() => inSavepoint(tx, () => add(events, this.#clock.now())));
+    this.#waker.wakeSoon();
+    return undefined;
+  };
+
+  readonly claim: Store["claim"] = (request) => {
+    const own = { ...request, listeners: new Map(request.listeners) };
+    return this.#group(() => this.#claim(own, this.#clock.now()));
+  };
+
+  readonly markDelivered: Store["markDelivered"] = (deliveries) => {
+    const own = [...deliveries];
+    return this.#changing(() => this.#leases.markDelivered(own, this.#clock.now()));
+  };
+
+  readonly reschedule: Store["reschedule"] = (lease, at, attempt) =>
+    this.#group(() => this.#leases.reschedule(lease, at, attempt, this.#clock.now()));
+
+  readonly fail: Store["fail"] = (lease, failure) =>
+    this.#changing(() => this.#leases.fail(lease, failure, this.#clock.now()));
+
+  readonly release: Store["release"] = (held) => {
+    const own = [...held];
+    return this.#changing(() => this.#leases.release(own));
+  };
+
+  readonly leases: Store["leases"] = async (listener, ids) =>
+    this.#reading(() => this.#lookups.leases(listener, ids));
+
+  readonly expire: Store["expire"] = (windows) => {
+    const own = new Map(windows);
+    return this.#changing(() => this.#upkeep.expire(own, this.#clock.now()));
+  };
+
+  readonly redrive: Store["redrive"] = (filter, windowMs, options = {}) =>
+    this.#letters.redrive(filterCopy(filter), windowMs, options);
+
+  readonly drop: Store["drop"] = (filter, options = {}) => this.#letters.drop(filterCopy(filter), options);
+
+  readonly deadLetters: Store["deadLetters"] = (filter = {}, { limit = Number.POSITIVE_INFINITY } = {}) =>
+    this.#letters.list(filterCopy(filter), limit);
+
+  readonly find: Store["find"] = async (id) => this.#reading(() => this.#lookups.find(id, this.#clock.now()));
+
+  readonly stats: Store["stats"] = async () => {
+    const listeners = this.#reading(() => this.#lookups.counts(this.#clock.now()));
+    const stats: ListenerStats[] = [];
+    for (let from = 0; from < listeners.length; from += PAGE) {
+      if (from > 0) await nextTurn(); // many listeners take long
+      const page = listeners.slice(from, from + PAGE);
+      stats.push(...this.#reading(() => this.#lookups.stats(page, this.#clock.now())));
+    }
+    return stats;
+  };
+
+  readonly now: Store["now"] = async () => this.#clock.now();
+
+  readonly onWork: Store["onWork"] = (wake) => this.#waker.subscribe(wake);
+
+  readonly prune: Store["prune"] = async (before) => {
+    const own = { ...before };
+    await this.#bringBack(); // a process may have ended while it did that
+    // All in one transaction, so that a call that fails has removed nothing.
+    const first = await this.#changing(() => ({
+      ended: this.#upkeep.prune(own, this.#clock.now()),
+      dead: this.#upkeep.pruneDead(own.dead, this.#afterDead),
+    }));
+    let { dead } = first;
+    // Only what was committed is passed.
+    this.#afterDead = dead.next;
+    for (let page = 1; first.ended + dead.removed === 0 && this.#afterDead && page < HELD_PAGES; page++) {
+      dead = await this.#changing(() => this.#upkeep.pruneDead(own.dead, this.#afterDead));
+      this.#afterDead = dead.next;
+    }
+    return first.ended + dead.removed;
+  };
+
+  readonly close: Store["close"] = async () => {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#waker.stop();
+    // Earlier calls run first; their callers get their errors.
+    await this.#commit(() => {}).catch(() => {});
+    this.#db.close();
+  };
+
+  #group<Value>(work: () => Value): Promise<Value> {
+    return this.#commit(() => this.#inFile(work));
+  }
 
   /** Runs a change after which events may be due. */
-  async function changing<Value>(work: () => Value): Promise<Value> {
-    const value = await group(work);
-    waker.wakeSoon();
+  async #changing<Value>(work: () => Value): Promise<Value> {
+    const value = await this.#group(work);
+    this.#waker.wakeSoon();
     return value;
   }
 
-  const letters = new DeadLetters(db, { changing, reading, clock });
-  const { bringBack, ...control } = listenerControl(db, { changing, reading, clock });
+  #reading<Value>(work: () => Value): Value {
+    return withCodes(() => this.#inFile(work));
+  }
 
-  // Most calls run a moment later, together with others, so they copy what the caller may change meanwhile.
-  return {
-    ...control,
-    enqueue(events, tx) {
-      if (tx === undefined) {
-        const own = [...events];
-        return changing(() => enqueueOver(db)(own, clock.now()));
-      }
-      const add = enqueueOver(tx);
-      withCodes(checkFile);
-      withCodes(() => inSavepoint(tx, () => add(events, clock.now())));
-      waker.wakeSoon();
-      return undefined;
-    },
-    claim(request) {
-      const own = { ...request, listeners: new Map(request.listeners) };
-      return group(() => claim(own, clock.now()));
-    },
-    markDelivered(deliveries) {
-      const own = [...deliveries];
-      return changing(() => leases.markDelivered(own, clock.now()));
-    },
-    reschedule: (lease, at, attempt) => group(() => leases.reschedule(lease, at, attempt, clock.now())),
-    fail: (lease, failure) => changing(() => leases.fail(lease, failure, clock.now())),
-    release(held) {
-      const own = [...held];
-      return changing(() => leases.release(own));
-    },
-    leases: async (listener, ids) => reading(() => reads.leases(listener, ids)),
-    expire(windows) {
-      const own = new Map(windows);
-      return changing(() => ending.expire(own, clock.now()));
-    },
-    redrive: (filter, windowMs, options = {}) => letters.redrive(filterCopy(filter), windowMs, options),
-    drop: (filter, options = {}) => letters.drop(filterCopy(filter), options),
-    deadLetters: (filter = {}, { limit = Number.POSITIVE_INFINITY } = {}) =>
-      letters.list(filterCopy(filter), limit),
-    find: async (id) => reading(() => reads.find(id, clock.now())),
-    async stats() {
-      const listeners = reading(() => reads.counts(clock.now()));
-      const stats: ListenerStats[] = [];
-      for (let from = 0; from < listeners.length; from += PAGE) {
-        if (from > 0) await nextTurn(); // many listeners take long
-        stats.push(...reading(() => reads.stats(listeners.slice(from, from + PAGE), clock.now())));
-      }
-      return stats;
-    },
-    now: async () => clock.now(),
-    followClock: clockFollower(db, { changing, reading, clock }),
-    onWork: (wake) => waker.subscribe(wake),
-    async prune(before) {
-      const own = { ...before };
-      await bringBack(); // a process may have ended while it did that
-      // All in one transaction, so that a call that fails has removed nothing.
-      const first = await changing(() => ({
-        ended: ending.prune(own, clock.now()),
-        dead: ending.pruneDead(own.dead, afterDead),
-      }));
-      let { dead } = first;
-      // Only what was committed is passed.
-      afterDead = dead.next;
-      for (let page = 1; first.ended + dead.removed === 0 && afterDead && page < HELD_PAGES; page++) {
-        dead = await changing(() => ending.pruneDead(own.dead, afterDead));
-        afterDead = dead.next;
-      }
-      return first.ended + dead.removed;
-    },
-    async close() {
-      if (isClosed) return;
-      isClosed = true;
-      waker.stop();
-      // Earlier calls run first; their callers get their errors.
-      await commit(() => {}).catch(() => {});
-      db.close();
-    },
-  };
+  #inFile<Value>(work: () => Value): Value {
+    this.#checkFile();
+    return work();
+  }
 }
 
 /** How many pages of old dead letters one call of `prune` passes that all hold up their keys. */
