@@ -24,10 +24,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   URLSearchParams: "Object.fromEntries() makes an object of it",
 };
 
+const AS_NULL = "which a list cannot leave out: write null";
+const AS_MEMBERS = ": give it a toJSON(), or write its members";
 const AS_TEXT = "inside a payload bytes need a text, such as base64";
-
-/** The longest name that a message repeats. */
-const LONGEST_NAME = 40;
 
 /**
  * What JSON would empty or change in a value, as a sentence without its full stop: `payload.tags[2] is a Promise: await
@@ -78,8 +77,8 @@ function lossOfObject(value: object, key: string, open: Set<object> | undefined)
 /** Of this realm or another one: what has no class. */
 function isPlain(value: object): boolean {
   const prototype: object | null = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype || prototype === Array.prototype || prototype === null) return true;
-  return Array.isArray(value) || Object.getPrototypeOf(prototype) === null;
+  if (prototype === Object.prototype || prototype === null || Array.isArray(value)) return true;
+  return Object.getPrototypeOf(prototype) === null;
 }
 
 function lossOfItems(items: readonly unknown[], open: Set<object> | undefined): Loss | undefined {
@@ -88,40 +87,36 @@ function lossOfItems(items: readonly unknown[], open: Set<object> | undefined): 
     if (typeof item === "string") continue;
     const loss =
       item === undefined
-        ? lost("undefined, which a list cannot leave out: write null")
+        ? lost(`undefined, ${AS_NULL}`)
         : (lossOf(item, String(at), open) ??
           (typeof item === "object" ? lossOfNothing(item, at) : undefined));
     if (loss) return within(loss, `[${at}]`);
   }
-  // A list has its length.
-  return items.length === 0 && Reflect.ownKeys(items).length > 1 ? unseen(items) : undefined;
+  return items.length > 0 ? undefined : unseen(items, 1); // its length
 }
 
 /** In a list JSON writes null for a `toJSON` that gives nothing; a member of an object it leaves out. */
 function lossOfNothing(item: unknown, at: number): Loss | undefined {
   const { toJSON } = Object(item) as { toJSON?: unknown };
   if (typeof toJSON !== "function" || toJSON.call(item, String(at)) !== undefined) return undefined;
-  return lost("an object whose toJSON() gives nothing, which a list cannot leave out: write null");
+  return lost(`an object whose toJSON() gives nothing, ${AS_NULL}`);
 }
 
 function lossOfMembers(value: object, open: Set<object> | undefined): Loss | undefined {
-  let hasMembers = false;
-  for (const name in value) {
-    hasMembers = true;
+  let name: string | undefined;
+  for (name in value) {
     const member: unknown = (value as Record<string, unknown>)[name];
     if (typeof member === "string") continue;
     const loss = lossOf(member, name, open);
     if (loss && Object.hasOwn(value, name)) return within(loss, stepTo(name));
   }
-  return hasMembers || Reflect.ownKeys(value).length === 0 ? undefined : unseen(value);
+  return name === undefined ? unseen(value) : undefined;
 }
 
 /** Of what has members, and is `{}` or `[]` in JSON: Math and its like, members under symbols, a list with names alone. */
-function unseen(value: object): Loss {
-  const tag = tagOf(value);
-  return lost(
-    `${tag === "Object" ? named(value) : withArticle(tag)}, of which JSON sees nothing: give it a toJSON(), or write its members`,
-  );
+function unseen(value: object, known = 0): Loss | undefined {
+  if (Reflect.ownKeys(value).length === known) return undefined;
+  return lost(`${named(value)}, of which JSON sees nothing${AS_MEMBERS}`);
 }
 
 /** What is lost of an object with a class or with its own `toJSON`. */
@@ -136,13 +131,12 @@ function lossOfInstance(value: object, key: string, open: Set<object> | undefine
   }
   if (typeof then === "function") return kind("Promise");
   if (value instanceof Error) return kind("Error");
-  const tag = tagOf(value);
+  const tag = Object.prototype.toString.call(value).slice(8, -1); // [object …]
   if (tag.endsWith("ArrayBuffer")) return lost(`${withArticle(tag)}: ${AS_TEXT}`);
   if (tag !== "Object") return kind(tag);
   const hidden = hiddenMember(value);
-  if (hidden !== undefined)
-    return lost(`${named(value)}, whose ${hidden} JSON leaves out: give it a toJSON(), or write its members`);
-  return Object.keys(value).length === 0 ? unseen(value) : lossOfMembers(value, open);
+  if (hidden !== undefined) return lost(`${named(value)}, whose ${hidden} JSON leaves out${AS_MEMBERS}`);
+  return Object.keys(value).length === 0 ? unseen(value, -1) : lossOfMembers(value, open);
 }
 
 /** A member that an object has from its class, so that JSON does not write it. */
@@ -156,10 +150,6 @@ function hiddenMember(value: object): string | undefined {
     owner = Object.getPrototypeOf(owner);
   }
   return undefined;
-}
-
-function tagOf(value: object): string {
-  return Object.prototype.toString.call(value).slice("[object ".length, -1);
 }
 
 function lost(words: string): Loss {
@@ -191,6 +181,5 @@ function stepTo(name: string): string {
 
 /** A payload may be made of strangers' texts: its names are shown, but short and without what steers a terminal. */
 function shortened(name: string): string {
-  const inert = name.replace(/[^\x20-\x7e]/g, "?");
-  return inert.length > LONGEST_NAME ? `${inert.slice(0, LONGEST_NAME)}…` : inert;
+  return name.replace(/[^\x20-\x7e]/g, "?").replace(/^(.{40}).+/, "$1…");
 }
