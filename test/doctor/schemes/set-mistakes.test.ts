@@ -27,6 +27,7 @@ const CASES: Readonly<Record<string, Change>> = {
   "body-in-quotes": { body: (token) => JSON.stringify(token) },
   "body-is-json": { body: (token) => JSON.stringify({ token }) },
   "body-is-form": { body: (token) => `SET=${token}` },
+  "body-is-no-token": { body: (token) => `Bearer ${token}` },
   "body-line-break": { body: (token) => `${token}\n` },
   "typ-differs": { header: { typ: "JWT" } },
   "kid-missing": { header: { kid: undefined } },
@@ -75,6 +76,8 @@ it("each mistake is named alone, and refused unless it does no harm", async () =
   expect(await judge(await request({}))).toEqual({ ok: true, ids: [] });
 
   const headers = { "Content-Type": "application/secevent+jwt" };
+  for (const body of ["", "hello", "a.b", "no token at all", "eyJh==.e30.AA"])
+    expect(await judge({ body, headers }), body).toMatchObject({ ok: false, ids: ["body-is-no-token"] });
   const unsigned = new UnsecuredJWT(RIGHT as never).encode();
   expect((await judge({ body: unsigned, headers })).ids).toContain("alg-none");
   const input = [{ alg: "HS256", kid, typ: "secevent+jwt" }, RIGHT]

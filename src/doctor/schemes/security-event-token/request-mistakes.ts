@@ -28,19 +28,11 @@ export interface Facts {
 /** It begins where no such character stands before it, so that it is not tried at every character of a long text. */
 export const TOKEN = /(?<![\w-])[\w-]+\.[\w-]+\.[\w-]*/;
 
-/** The mistakes of the request that brings a token. */
-export const REQUEST_MISTAKES: readonly FoundMistake<Facts>[] = [
-  {
-    id: "content-type-differs",
-    title: "Another content type",
-    message: `Content-Type is not application/${SET_TYP}.`,
-    fix: `Send Content-Type: application/${SET_TYP} (RFC 8935 section 2.1).`,
-    find({ types }) {
-      if (types === undefined || types.some((type) => /^\s*application\/secevent\+jwt\s*(?:;|$)/i.test(type)))
-        return false;
-      return `Content-Type is ${types.length === 0 ? "missing" : shown(types.join(", "))}, not application/${SET_TYP}.`;
-    },
-  },
+/** A body that is a token and nothing else. */
+const TOKEN_ALONE = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+
+/** The mistakes of a body that has the token in something else, or in another form. */
+const BODY_MISTAKES: readonly FoundMistake<Facts>[] = [
   {
     id: "token-in-header",
     title: "Token in a header",
@@ -85,5 +77,38 @@ export const REQUEST_MISTAKES: readonly FoundMistake<Facts>[] = [
     message: "The token has five segments: it is encrypted.",
     fix: "Send it signed and not encrypted; TLS keeps it secret on the way.",
     find: ({ segments }) => segments.length === 5,
+  },
+];
+
+/** The mistakes of the request that brings a token. */
+export const REQUEST_MISTAKES: readonly FoundMistake<Facts>[] = [
+  {
+    id: "content-type-differs",
+    title: "Another content type",
+    message: `Content-Type is not application/${SET_TYP}.`,
+    fix: `Send Content-Type: application/${SET_TYP} (RFC 8935 section 2.1).`,
+    find({ types }) {
+      if (types === undefined || types.some((type) => /^\s*application\/secevent\+jwt\s*(?:;|$)/i.test(type)))
+        return false;
+      return `Content-Type is ${types.length === 0 ? "missing" : shown(types.join(", "))}, not application/${SET_TYP}.`;
+    },
+  },
+  ...BODY_MISTAKES,
+  {
+    id: "body-is-no-token",
+    title: "No token alone",
+    message: "The body is not one token and nothing else.",
+    fix: "Send the token's characters alone as the body: three parts in base64url, with periods between them (RFC 8935 section 2.1).",
+    find(facts) {
+      const text = facts.text.trim();
+      if (TOKEN_ALONE.test(text) || BODY_MISTAKES.some((row) => row.find(facts))) return false;
+      if (text === "") return "The body is empty.";
+      if (/^bearer\s/i.test(text)) return "Bearer stands before the token in the body.";
+      if (!/^[\w.+/=-]+$/.test(text)) return "The body has characters that no token has.";
+      const parts = text.split(".").length;
+      if (parts !== 3)
+        return `The body has ${parts} ${parts === 1 ? "part" : "parts"}, and a token has three.`;
+      return "The body has characters of standard base64 (+, / or =), and a token is in base64url.";
+    },
   },
 ];
