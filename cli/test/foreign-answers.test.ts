@@ -90,7 +90,7 @@ it("a 401 that shows nothing is not told as the listener's own alone", async () 
   const [, seen] = await sent("a plain 401");
   expect(seen).toContain("The receiver refused the request as not authenticated.");
   expect(seen).toContain("Likely: another secret or key than the listener's own;");
-  expect(seen).toContain("; a gateway or a login in front of the listener.");
+  expect(seen).toContain("; a login or gateway in front.");
 });
 
 it("Standard Webhooks tells them as well", async () => {

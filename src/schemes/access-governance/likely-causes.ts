@@ -7,7 +7,7 @@ const LIKELY: Readonly<Record<number, readonly string[]>> = {
     "a secret that was decoded, trimmed or quoted on its way here",
     "a proxy that changed the body",
     "a key set that the service cannot fetch, or that lacks the key",
-    "a gateway or a login in front of the listener",
+    "a login or gateway in front",
   ],
   403: ["a source address outside the listener's allowed ranges", "a firewall or proxy in between"],
   404: [

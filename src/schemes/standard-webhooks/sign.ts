@@ -60,7 +60,7 @@ const HINTS = [
   "another secret or key than the receiver's",
   "a URL that is not the receiver's",
   "a proxy that changed the body",
-  "a gateway or a login in front of the receiver",
+  "a login or gateway in front",
 ];
 
 /** What is signed before the body: `{id}.{timestamp}.`. */
