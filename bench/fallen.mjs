@@ -7,8 +7,9 @@ import { join } from "node:path";
 const MOST_LOST = 0.15;
 
 /**
- * By how much the reference's own rate may differ from the kept one. Machines of clouds all call their processor by one
- * name; where the reference is slower or quicker than this, it is another machine.
+ * By how much the references' own rates may differ from the kept ones. Machines of clouds all call their processor by one
+ * name; where a reference of the question is slower or quicker than this, it is another machine. One alone may be as quick
+ * by chance: bare jose waits for threads, and node:crypto for the processor.
  */
 const MOST_APART = 0.1;
 
@@ -35,11 +36,11 @@ export function keptAnswers(name, machine) {
  */
 export function fallenRatios({ question, ratios, results }, kept) {
   const known = kept?.find((answer) => answer.kind === "rates" && answer.question === question);
-  const isSameMachine = (reference) => {
-    const [now, then] = [results, known?.results].map((rates) => rates?.[reference]?.perSecond);
+  const isAsQuick = ({ to }) => {
+    const [now, then] = [results, known?.results].map((rates) => rates?.[to]?.perSecond);
     return now === undefined || then === undefined || Math.abs(now / then - 1) <= MOST_APART;
   };
-  const before = known?.ratios.filter(({ to }) => isSameMachine(to)) ?? [];
+  const before = known?.ratios.every(isAsQuick) ? known.ratios : [];
   return ratios.flatMap(({ of, to, goal = 0, ratio, high, rounds }) => {
     const name = `${question}: ${of} of ${to}`;
     if (ratio < goal / 2) return { name, words: `${ratio.toFixed(2)}, less than half of the goal ${goal}` };

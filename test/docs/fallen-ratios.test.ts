@@ -35,6 +35,17 @@ describe("a ratio in the short form of the benches", () => {
     expect([fallen(11_100), fallen(8_900)]).toEqual([[], []]);
   });
 
+  it("is not compared where one reference is as quick as it was and another is not", () => {
+    const both = (b: number, c: number) => ({ b: { perSecond: b }, c: { perSecond: c } });
+    const rounds = Array.from({ length: 15 }, () => 0.5);
+    const ratios = ["b", "c"].map((to) => ({ of: "a", to, ratio: 0.5, high: 0.5, rounds }));
+    const then = ["b", "c"].map((to) => ({ of: "a", to, ratio: 1, low: 0.9, high: 1.1 }));
+    const before = [{ kind: "rates", question, ratios: then, results: both(10_000, 10_000) }];
+    const fallen = (b: number, c: number) => fallenRatios({ question, ratios, results: both(b, c) }, before);
+    expect(fallen(10_000, 9_500)).toHaveLength(2);
+    expect(fallen(10_000, 5_000)).toEqual([]);
+  });
+
   it("is asked for half its goal alone where there is nothing to compare it with", () => {
     expect(fallenAt(0.7, 0.05, { before: [], goal: 0.9 })).toEqual([]);
     expect(fallenAt(0.4, 0.05, { before: [], goal: 0.9 })).toEqual([name]);

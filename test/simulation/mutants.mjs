@@ -543,9 +543,9 @@ export const MUTANTS = [
     from: "the page",
     store: "sqlite",
     file: "src/outbox/sqlite/store.ts",
-    text: "withCodes(() => inSavepoint(tx, () => add(events, clock.now())));",
+    text: "withCodes(() => inSavepoint(tx, () => add(events, this.#clock.now())));",
     instead:
-      'withCodes(() => inSavepoint(tx, () => add(events, clock.now()))); tx.exec("COMMIT; BEGIN IMMEDIATE");',
+      'withCodes(() => inSavepoint(tx, () => add(events, this.#clock.now()))); tx.exec("COMMIT; BEGIN IMMEDIATE");',
   },
   {
     name: "callers are told before the commit (S100)",
