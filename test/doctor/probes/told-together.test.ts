@@ -155,3 +155,18 @@ it.each<[number, string, string]>([
   expect(verdict?.fix).not.toMatch(/secret/i);
   expect(unexplained).toEqual([]);
 });
+
+it("says of a window only what was answered: the request of 30 days ago may get no answer", async () => {
+  const target = await listening({ inWindow: () => true });
+  const oldest = Date.now() / 1000 - 86_400;
+  const transport: Transport = async (request) => {
+    const [, timestamp = ""] = request.headers.find(([name]) => name === "Webhook-Timestamp") ?? [];
+    const isProbeOfDays = Number(timestamp) > 1_000_000_000 && Number(timestamp) < oldest;
+    if (isProbeOfDays) throw new Error("cut off");
+    return createTransport()(request);
+  };
+  const { verdict } = await told(target, transport);
+  expect(verdict?.sentence).toBe(
+    "It accepts a timestamp of an hour ago: its window is wider than 5 minutes.",
+  );
+});
