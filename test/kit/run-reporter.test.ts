@@ -53,6 +53,10 @@ it("writes down what the run came to, with the files in which something failed o
   expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
     ...{ passed: 1, failed: 1, skipped: 2, skippedIn: ["one.test.ts"], failedIn: ["one.test.ts"] },
   });
+  const unheard = 'it("throws later", async () => { setTimeout(() => { throw new Error("x"); }); });';
+  const wait = 'it("waits", () => new Promise((resolve) => setTimeout(resolve, 50)));';
+  expect(run(`${unheard} ${wait}`, { HOOKPROOF_OUTCOME: file }).code).toBe(1);
+  expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ failed: 1, failedIn: ["one.test.ts"] });
   expect(run("not a module {", { HOOKPROOF_OUTCOME: file }).code).toBe(1);
   expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ failed: 1, failedIn: ["one.test.ts"] });
 });

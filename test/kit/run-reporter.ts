@@ -1,6 +1,7 @@
 // Says at the end of a run what was skipped and for want of what, and writes down what the run came to.
 import { writeFileSync } from "node:fs";
-import type { Reporter, TestCase, TestModule } from "vitest/node";
+import { relative } from "node:path";
+import type { Reporter, SerializedError, TestCase, TestModule, Vitest } from "vitest/node";
 
 /** What a run came to: written as JSON into the file that HOOKPROOF_OUTCOME names, for `.ci/run`. */
 interface Outcome {
@@ -9,7 +10,7 @@ interface Outcome {
   readonly skipped: number;
   /** Files in which a test was skipped. */
   readonly skippedIn: readonly string[];
-  /** Files in which a test failed, or that could not be read. */
+  /** Files in which a test failed, that could not be read, or during which something failed that no test waited for. */
   readonly failedIn: readonly string[];
 }
 
@@ -21,20 +22,30 @@ const WANT = /\[with ([^\]]+)\]/g;
  * is one everywhere.
  */
 export class RunReporter implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[]): void {
+  #root = "";
+
+  onInit({ config }: Vitest): void {
+    this.#root = config.root;
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     const asked = modules.flatMap((module) =>
       [...module.children.allTests()].filter((test) => this.#wasAskedFor(test)),
     );
     const skipped = asked.filter((test) => test.result().state === "skipped" && !isCutOff(test));
     const failed = asked.filter((test) => test.result().state === "failed");
     const unread = modules.filter((module) => module.errors().length > 0);
+    // Vitest's own word for the file in which an error was thrown that nobody caught.
+    const unheard = errors.flatMap(({ VITEST_TEST_PATH: file }) =>
+      typeof file === "string" ? [relative(this.#root, file)] : [],
+    );
     const namesOf = (list: readonly TestModule[]) => [...new Set(list.map((one) => one.relativeModuleId))];
     writeOutcome({
       passed: asked.length - skipped.length - failed.length,
-      failed: failed.length + unread.length,
+      failed: failed.length + unread.length + unheard.length,
       skipped: skipped.length,
       skippedIn: namesOf(skipped.map(({ module }) => module)),
-      failedIn: namesOf([...unread, ...failed.map(({ module }) => module)]),
+      failedIn: [...new Set([...namesOf([...unread, ...failed.map(({ module }) => module)]), ...unheard])],
     });
     for (const line of judge(skipped.map(({ fullName }) => fullName))) {
       process.stdout.write(`${line.text}\n`);
