@@ -239,6 +239,7 @@ describe("the rules can be broken", () => {
     ['describe.only("room", () => {', "skips or chooses by itself"],
     ['const file = new URL("a.txt", import.meta.url).pathname;', "takes a URL's path for a file's"],
     ['it("works", { retry: 2 }, () => {', "is tried twice"],
+    ["const pool = new pg.Pool({ connectionString: url });", "fails the run when its server stops first"],
     ["  expect(performance.now() - began).toBeLessThan(500);", "bounds wall time from above"],
     ["  const took = Date.now() - began;\n  expect(took).toBeLessThan(500);", "bounds wall time from above"],
     ['it("works", { timeout: 5_000 }, async () => {', "a limit of vitest's"],

@@ -6,7 +6,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { started } from "../../test/kit/local-server.js";
 import { describeWith } from "../../test/kit/needs.js";
-import { emptyDatabase, ownPostgres } from "../../test/kit/postgres.js";
+import { emptyDatabase, ownPostgres, testPool } from "../../test/kit/postgres.js";
 import { receiverServer, SECRET } from "../../test/kit/receiver-server.js";
 import { requireBuild } from "../../test/kit/transcript.js";
 import { AT_POSTGRESQL, machine } from "./kit/on-call.js";
@@ -20,8 +20,7 @@ describeWith("postgresql and curl", postgres)("on call, at PostgreSQL", () => {
   async function stored() {
     const { url } = (await started(receiverServer())) as Awaited<ReturnType<typeof receiverServer>>;
     const database = await emptyDatabase(postgres?.url ?? "", "shop");
-    const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: database });
-    pool.on("error", () => {});
+    const pool = testPool({ connectionString: database });
     const store = postgresStore({ pool });
     const outbox = createOutbox({
       store,

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { createOutbox, type Outbox } from "hookproof/outbox";
 import { postgresStore } from "hookproof/outbox/postgres";
 import type { OutboxStore } from "hookproof/outbox/store";
-import pg from "pg";
+import type pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { describeWith } from "../../test/kit/needs.js";
-import { emptyDatabase, ownPostgres } from "../../test/kit/postgres.js";
+import { emptyDatabase, ownPostgres, testPool } from "../../test/kit/postgres.js";
 import { matches, openStage, parseTranscript, requireBuild } from "../../test/kit/transcript.js";
 import { ATTEMPT, IDS, LISTENER } from "./kit/other-program.js";
 
@@ -22,8 +22,7 @@ describeWith("postgresql", postgres)("an outbox of another program on PostgreSQL
 
   beforeEach(async () => {
     url = await emptyDatabase(postgres?.url ?? "", "shop");
-    pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: url });
-    pool.on("error", () => {});
+    pool = testPool({ connectionString: url });
     store = postgresStore({ pool });
     outbox = createOutbox({ store, listeners: { offboarding: LISTENER, archive: LISTENER } });
   }, 60_000);

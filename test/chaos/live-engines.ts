@@ -5,9 +5,8 @@ import { openSqlite, type SqliteDriver } from "hookproof/node";
 import { postgresStore } from "hookproof/outbox/postgres";
 import { sqliteStore } from "hookproof/outbox/sqlite";
 import type { OutboxStore } from "hookproof/outbox/store";
-import pg from "pg";
 import { betterSqlite3 } from "../kit/better-sqlite3.js";
-import { emptyDatabase } from "../kit/postgres.js";
+import { emptyDatabase, testPool } from "../kit/postgres.js";
 
 /** A store that worker processes share, by the machine's clock. */
 export interface LiveEngine {
@@ -66,8 +65,7 @@ export async function liveSqlite(): Promise<LiveEngine> {
 /** A database of its own on the server. */
 export async function livePostgres(server: string, name: string): Promise<LiveEngine> {
   const url = await emptyDatabase(server, name);
-  const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: url });
-  pool.on("error", () => {}); // the server is stopped first
+  const pool = testPool({ connectionString: url });
   const store = postgresStore({ pool });
   await store.now();
   return {

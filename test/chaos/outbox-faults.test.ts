@@ -5,7 +5,7 @@ import pg from "pg";
 import { afterAll, expect } from "vitest";
 import { itWith } from "../kit/needs.js";
 import { hasPgBouncer, pgBouncer } from "../kit/pgbouncer.js";
-import { ownPostgres } from "../kit/postgres.js";
+import { ownPostgres, testPool } from "../kit/postgres.js";
 import { smallDisk } from "../kit/small-disk.js";
 import { tcpProxy } from "../kit/tcp-proxy.js";
 import { type ChaosEngine, outboxChaos } from "./outbox-chaos.js";
@@ -38,8 +38,7 @@ async function expectKept(
   for (const setting of settings) await admin.query(`ALTER DATABASE ${database} SET ${setting}`);
   await admin.end();
   const at = (place: string) => Object.assign(new URL(place), { pathname: `/${database}` }).href;
-  const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: at(postgres.url) });
-  pool.on("error", () => {});
+  const pool = testPool({ connectionString: at(postgres.url) });
   pool.on("connect", (client) => client.on("error", () => {}));
   await pool.query("CREATE TABLE orders (id text)");
   const store = postgresStore({ pool });
@@ -97,8 +96,7 @@ itWith("postgresql and pgbouncer", postgres && hasPgBouncer)(
       await postgres.kill();
       await postgres.restart();
       // A pool that was refused while the server was away waits before it asks again: until then the store is away.
-      const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: through, max: 1 });
-      pool.on("error", () => {});
+      const pool = testPool({ connectionString: through, max: 1 });
       const answers = () =>
         pool.query("SELECT 1").then(
           () => true,

@@ -2,10 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { postgresStore } from "hookproof/outbox/postgres";
-import pg from "pg";
 import { afterAll, expect, it } from "vitest";
 import { itWith } from "../kit/needs.js";
-import { ownPostgres } from "../kit/postgres.js";
+import { ownPostgres, testPool } from "../kit/postgres.js";
 import { type ChaosEngine, type ChaosResult, outboxChaos } from "./outbox-chaos.js";
 import { sqliteEngine } from "./sqlite-engine.js";
 
@@ -44,8 +43,7 @@ afterAll(() => postgres?.stop());
 
 itWith("postgresql", postgres)(title("PostgreSQL"), { timeout: 1_800_000 }, async () => {
   if (!postgres) return;
-  const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: postgres.url });
-  pool.on("error", () => {}); // end() returns before its connections are closed
+  const pool = testPool({ connectionString: postgres.url });
   await pool.query("DROP SCHEMA IF EXISTS hookproof CASCADE; DROP TABLE IF EXISTS orders"); // of a try that failed
   await pool.query("CREATE TABLE orders (id text)");
   const store = postgresStore({ pool });

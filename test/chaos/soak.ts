@@ -4,8 +4,8 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { postgresStore } from "hookproof/outbox/postgres";
-import pg from "pg";
-import { ownPostgres } from "../kit/postgres.js";
+import type pg from "pg";
+import { ownPostgres, testPool } from "../kit/postgres.js";
 import { TIMES } from "../kit/postgres-outbox.js";
 import { seed } from "../kit/seed.mjs";
 import { tcpProxy } from "../kit/tcp-proxy.js";
@@ -152,8 +152,7 @@ async function postgresRound(fault: (typeof FAULTS)[number]): Promise<ChaosResul
   const server = await ownPostgres();
   if (!server) throw new Error("PostgreSQL is not installed: --engine sqlite does without");
   const proxy = await tcpProxy({ port: Number(new URL(server.url).port) });
-  const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: server.url });
-  pool.on("error", () => {});
+  const pool = testPool({ connectionString: server.url });
   pool.on("connect", (client) => client.on("error", () => {}));
   const after: Scene["after"] = [];
   try {

@@ -2,8 +2,8 @@ import { memoryReplayStore, type ReplayStore } from "hookproof/receiver";
 import { postgresReplayStore, redisReplayStore, sqliteReplayStore } from "hookproof/replay";
 import { Redis } from "ioredis";
 import LibSql from "libsql";
-import pg from "pg";
 import { betterSqlite3 } from "./better-sqlite3.js";
+import { testPool } from "./postgres.js";
 
 /** Where the ids of a store are; plain text, so that a process can be told of it. */
 export interface StorePlace {
@@ -32,8 +32,7 @@ export function openReplayStore(
     });
   }
   if (kind === "postgres") {
-    const pool = new pg.Pool({
-      connectionTimeoutMillis: 10_000,
+    const pool = testPool({
       connectionString: where,
       options: `-c search_path=${space}`,
     });

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { postgresStore } from "hookproof/outbox/postgres";
 import type { OutboxStore } from "hookproof/outbox/store";
 import type { OutboxStoreSubject } from "hookproof/testing";
-import pg from "pg";
+import type pg from "pg";
+import { testPool } from "./postgres.js";
 import { tcpProxy } from "./tcp-proxy.js";
 
 /** An outbox in a schema of its own. */
@@ -29,8 +30,7 @@ export const TIMES = {
 
 export function testOutbox(connectionString: string, options: pg.PoolConfig = {}): TestOutbox {
   const schema = `outbox_${randomUUID().replaceAll("-", "")}`;
-  const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString, ...options });
-  pool.on("error", () => {}); // end() returns before its connections are closed, and the server may stop first
+  const pool = testPool({ connectionString, ...options });
   const store: TestOutbox["store"] = (given = {}) => postgresStore({ pool, schema, ...given });
   return {
     schema,
@@ -82,8 +82,7 @@ export async function testOutboxBehindProxy(
   const proxy = await tcpProxy({ host: url.hostname, port: Number(url.port) });
   const outbox = testOutbox(connectionString);
   const through = Object.assign(new URL(url), { hostname: "127.0.0.1", port: String(proxy.port) });
-  const far = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: through.href, ...options });
-  far.on("error", () => {});
+  const far = testPool({ connectionString: through.href, ...options });
   const store: TestOutbox["store"] = (given = {}) => outbox.store({ pool: far, timeoutMs, ...given });
   return {
     ...outbox,

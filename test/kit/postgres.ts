@@ -16,6 +16,13 @@ export interface TestPostgres {
 
 const VERSIONS = "/usr/lib/postgresql";
 
+/** A pool whose `end()` returns before its connections are closed: the server may stop first, which is no failure then. */
+export function testPool(options: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, ...options });
+  pool.on("error", () => {}); // the next query fails with it
+  return pool;
+}
+
 /** Finds or starts a PostgreSQL server; `undefined` where there is none (see `itWith`). */
 export async function testPostgres(): Promise<TestPostgres | undefined> {
   const url = process.env.TEST_DATABASE_URL;
@@ -110,12 +117,7 @@ function handle(url: string, stop: () => Promise<void>): TestPostgres {
     stop,
     async schema() {
       const name = `hookproof_${randomUUID().replaceAll("-", "")}`;
-      const pool = new pg.Pool({
-        connectionTimeoutMillis: 10_000,
-        connectionString: url,
-        options: `-c search_path=${name}`,
-      });
-      pool.on("error", () => {}); // end() returns before its connections are closed, and the server may stop first
+      const pool = testPool({ connectionString: url, options: `-c search_path=${name}` });
       await pool.query(`CREATE SCHEMA ${name}`);
       return {
         name,

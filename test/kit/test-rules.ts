@@ -10,6 +10,10 @@ const LEAST_RACED_MS = 5_000;
 const LOOKS_AT_LIMIT =
   /TIMED_OUT|TIMEOUT|_UNAVAILABLE|_STUCK|lateResult|useFakeTimers|bench\.pass|within|no longer|in vain|limit/;
 
+/** A pool that is given over before it has a connection, or that is without a listener because that is what is looked at. */
+const IS_NO_OR_BARE_POOL =
+  /new pg\.Pool\((?:options)?\)|connectionString: postgres\?\.url, connectionTimeoutMillis: 10_000/;
+
 /** Tests of these rules and of the reporter, with wrong tests in them. */
 const WRITES_WRONG_TESTS = /^test\/(?:architecture|kit\/run-reporter|tools\/stress)\.test\.ts$/;
 
@@ -29,6 +33,10 @@ export function testViolationsOf({ path, text }: SourceFile): string[] {
       rules.push("skips or chooses by itself: test/kit/needs.ts says for want of what");
     if (/import\.meta\.url\)\.pathname/.test(code))
       rules.push("takes a URL's path for a file's: fileURLToPath knows blanks and umlauts");
+    if (/new pg\.Pool\(/.test(code) && !IS_NO_OR_BARE_POOL.test(code))
+      rules.push(
+        "has a pool that fails the run when its server stops first: testPool of test/kit/postgres.ts",
+      );
     if (/\bretry: \d/.test(code)) rules.push("is tried twice: what passes only then is broken");
     if (/\btoBeLess/.test(code) && isWallTime(code))
       rules.push("bounds wall time from above: a busy machine is slow");

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeEach, expect, it, onTestFinished } from "vit
 import { heldPort } from "../kit/held-port.mjs";
 import { describeWith } from "../kit/needs.js";
 import { TIMEOUT_MS } from "../kit/open-replay-store.js";
-import { testPostgres } from "../kit/postgres.js";
+import { testPool, testPostgres } from "../kit/postgres.js";
 import { LISTENER, signedRequest } from "../kit/signed-request.js";
 
 /** A pool whose connections all ask in one way. */
@@ -194,13 +194,8 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
 
   it("under serializable isolation, one id that collides fails none of its statement", async () => {
     const options = `${schema.pool.options.options ?? ""} -c default_transaction_isolation=serializable`;
-    const pools = [1, 2].map(
-      () => new pg.Pool({ connectionTimeoutMillis: 10_000, ...schema.pool.options, options }),
-    );
-    for (const pool of pools) {
-      pool.on("error", () => {});
-      onTestFinished(() => pool.end());
-    }
+    const pools = [1, 2].map(() => testPool({ ...schema.pool.options, options }));
+    for (const pool of pools) onTestFinished(() => pool.end());
     const stores = pools.map((pool) => postgresReplayStore({ pool, timeoutMs: 30_000 }));
     let reserved = 0;
     for (let round = 0; round < 20; round++)
@@ -239,9 +234,8 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
 });
 
 it("a server that is not there is REPLAY_STORE_UNAVAILABLE", async () => {
-  const pool = new pg.Pool({
+  const pool = testPool({
     ...{ host: "127.0.0.1", port: await heldPort(), user: "nobody", password: "hush" },
-    connectionTimeoutMillis: 10_000,
   });
   const error = await postgresReplayStore({ pool })
     .reserve("lst_1", "id")

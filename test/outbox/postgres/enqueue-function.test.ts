@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
 import { fencedBlocks } from "../../kit/markdown.js";
 import { describeWith, itWith } from "../../kit/needs.js";
 import { outboxEvent } from "../../kit/outbox-event.js";
-import { testPostgres } from "../../kit/postgres.js";
+import { testPool, testPostgres } from "../../kit/postgres.js";
 import { type TestOutbox, testOutbox } from "../../kit/postgres-outbox.js";
 import { receiverServer, SECRET } from "../../kit/receiver-server.js";
 
@@ -184,8 +184,7 @@ async function exampleDatabase() {
   const database = `example_${randomUUID().replaceAll("-", "")}`;
   await admin.query(`CREATE DATABASE ${database}`);
   const url = Object.assign(new URL(postgres?.url ?? ""), { pathname: `/${database}` }).href;
-  const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: url });
-  pool.on("error", () => {});
+  const pool = testPool({ connectionString: url });
   await pool.query(
     "CREATE TABLE users (id text PRIMARY KEY, active boolean NOT NULL); INSERT INTO users VALUES ('u_1', true), ('u_2', true)",
   );

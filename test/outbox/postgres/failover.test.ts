@@ -3,10 +3,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type Activity, hmacSigner } from "hookproof";
 import { createOutbox, type Outbox } from "hookproof/outbox";
 import { postgresStore } from "hookproof/outbox/postgres";
-import pg from "pg";
 import { expect, onTestFinished } from "vitest";
 import { itWith } from "../../kit/needs.js";
-import { debianBinaries } from "../../kit/postgres.js";
+import { debianBinaries, testPool } from "../../kit/postgres.js";
 import { type PostgresPair, postgresPair } from "../../kit/postgres-pair.js";
 import { type ReceiverServer, receiverServer, SECRET } from "../../kit/receiver-server.js";
 
@@ -24,8 +23,7 @@ interface Stage {
 async function stage(isSynchronous: boolean): Promise<Stage> {
   const pair = (await postgresPair(isSynchronous)) ?? expect.fail("PostgreSQL is missing");
   const receiver = await receiverServer();
-  const pool = new pg.Pool({ connectionString: pair.url, connectionTimeoutMillis: 10_000 });
-  pool.on("error", () => {});
+  const pool = testPool({ connectionString: pair.url });
   const told: Activity[] = [];
   const outbox = createOutbox({
     store: postgresStore({ pool }),

@@ -6,7 +6,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
 import { describeWith } from "../../kit/needs.js";
 import { outboxEvent } from "../../kit/outbox-event.js";
-import { testPostgres } from "../../kit/postgres.js";
+import { testPool, testPostgres } from "../../kit/postgres.js";
 import { type TestOutbox, testOutbox } from "../../kit/postgres-outbox.js";
 import { receiverServer, SECRET } from "../../kit/receiver-server.js";
 import { type TcpProxy, tcpProxy } from "../../kit/tcp-proxy.js";
@@ -26,8 +26,7 @@ describeWith("postgresql", postgres)("postgresStore in a network that fails", ()
     await outbox.store().stats();
     proxy = await tcpProxy({ host: url.hostname, port: Number(url.port) });
     url.port = String(proxy.port);
-    far = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: url.href, idleTimeoutMillis: 0 }); // what is forgotten stays in the pool
-    far.on("error", () => {});
+    far = testPool({ connectionString: url.href, idleTimeoutMillis: 0 }); // what is forgotten stays in the pool
   });
   afterEach(async () => {
     void far.end().catch(() => {});
@@ -91,7 +90,7 @@ describeWith("postgresql", postgres)("postgresStore in a network that fails", ()
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const url = Object.assign(new URL(target), { port: (server.address() as AddressInfo).port });
-    const pool = new pg.Pool({ connectionString: url.href, max: 3, connectionTimeoutMillis: 500 });
+    const pool = testPool({ connectionString: url.href, max: 3, connectionTimeoutMillis: 500 });
     const receiver = await receiverServer({});
     const worker = createOutbox({
       store: outbox.store({ pool, timeoutMs: 400 }), // the limit by which it gives up on a connection
@@ -120,7 +119,7 @@ describeWith("postgresql", postgres)("postgresStore in a network that fails", ()
   });
 
   it("says that a pool is in use, where it is", async () => {
-    const pool = new pg.Pool({ connectionString: postgres?.url, max: 2, connectionTimeoutMillis: 60_000 });
+    const pool = testPool({ connectionString: postgres?.url, max: 2, connectionTimeoutMillis: 60_000 });
     const used = await Promise.all([pool.connect(), pool.connect()]);
     const error = await outbox
       .store({ pool, timeoutMs: 100 })
@@ -211,7 +210,7 @@ describeWith("postgresql", postgres)("postgresStore in a network that fails", ()
     await expect(store.enqueue([event])).rejects.toMatchObject({ code: "OUTBOX_OUTCOME_UNKNOWN" });
     await unlock();
     await expect.poll(() => store.find(event.id)).toHaveLength(1); // so it was no "nothing was stored"
-    const full = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: postgres?.url, max: 1 });
+    const full = testPool({ connectionString: postgres?.url, max: 1 });
     const only = await full.connect();
     const waits = outbox.store({ pool: full, timeoutMs: 100 });
     await expect(waits.enqueue([outboxEvent("two")])).rejects.toMatchObject({ code: "OUTBOX_UNAVAILABLE" });

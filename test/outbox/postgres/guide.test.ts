@@ -2,12 +2,11 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { transform } from "esbuild";
-import pg from "pg";
 import { expect, onTestFinished } from "vitest";
 import { EXAMPLES, runExample } from "../../kit/example-process.js";
 import { fencedBlocks, ROOT } from "../../kit/markdown.js";
 import { itWith } from "../../kit/needs.js";
-import { debianBinaries, ownPostgres } from "../../kit/postgres.js";
+import { debianBinaries, ownPostgres, testPool } from "../../kit/postgres.js";
 import { receiverServer, SECRET } from "../../kit/receiver-server.js";
 
 itWith("postgresql", debianBinaries())(
@@ -28,8 +27,7 @@ itWith("postgresql", debianBinaries())(
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "program.mjs"), code);
     const receiver = await receiverServer({});
-    const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: postgres.url });
-    pool.on("error", () => {});
+    const pool = testPool({ connectionString: postgres.url });
     await pool.query("CREATE TABLE IF NOT EXISTS users (id text PRIMARY KEY, active boolean NOT NULL)");
     const program = runExample(relative(EXAMPLES, join(folder, "program.mjs")), [], {
       DATABASE_URL: postgres.url,

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { postgresReplayStore } from "hookproof/replay";
 import { outboxStoreContract, replayStoreContract } from "hookproof/testing";
-import pg from "pg";
+import type pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeWith } from "../../kit/needs.js";
-import { testPostgres } from "../../kit/postgres.js";
+import { testPool, testPostgres } from "../../kit/postgres.js";
 import { testOutbox } from "../../kit/postgres-outbox.js";
 
 const postgres = await testPostgres();
@@ -58,10 +58,9 @@ describeWith("postgresql", postgres)(
     let pool: pg.Pool;
     let admin: pg.Pool;
     beforeAll(async () => {
-      admin = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: postgres?.url ?? "", max: 1 });
+      admin = testPool({ connectionString: postgres?.url ?? "", max: 1 });
       await admin.query(`CREATE DATABASE ${name}`);
-      pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: url, max: 5 });
-      pool.on("error", () => {});
+      pool = testPool({ connectionString: url, max: 5 });
       await pool.query(planted());
     }, 120_000);
     afterAll(async () => {

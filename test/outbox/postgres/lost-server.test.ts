@@ -1,18 +1,16 @@
 import { type Activity, hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import { postgresStore } from "hookproof/outbox/postgres";
-import pg from "pg";
 import { expect } from "vitest";
 import { itWith } from "../../kit/needs.js";
-import { debianBinaries, ownPostgres } from "../../kit/postgres.js";
+import { debianBinaries, ownPostgres, testPool } from "../../kit/postgres.js";
 import { receiverServer, SECRET } from "../../kit/receiver-server.js";
 
 itWith("postgresql", debianBinaries())(
   "a server that is killed comes back to workers that waited for it",
   async () => {
     const postgres = (await ownPostgres()) ?? expect.fail("PostgreSQL is missing");
-    const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: postgres.url });
-    pool.on("error", () => {});
+    const pool = testPool({ connectionString: postgres.url });
     const receiver = await receiverServer({});
     const told: Activity[] = [];
     const outbox = createOutbox({

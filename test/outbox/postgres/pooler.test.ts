@@ -1,11 +1,10 @@
 import { type Activity, hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
-import pg from "pg";
 import { afterAll, expect } from "vitest";
 import { itWith } from "../../kit/needs.js";
 import { outboxEvent } from "../../kit/outbox-event.js";
 import { hasPgBouncer, pgBouncer } from "../../kit/pgbouncer.js";
-import { testPostgres } from "../../kit/postgres.js";
+import { testPool, testPostgres } from "../../kit/postgres.js";
 import { testOutbox } from "../../kit/postgres-outbox.js";
 import { receiverServer, SECRET } from "../../kit/receiver-server.js";
 
@@ -17,7 +16,7 @@ itWith("postgresql and pgbouncer", postgres && hasPgBouncer)(
   async () => {
     const pooler = await pgBouncer(postgres?.url ?? "");
     const outbox = testOutbox(postgres?.url ?? "");
-    const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: pooler.url, max: 20 });
+    const pool = testPool({ connectionString: pooler.url, max: 20 });
     const failures: Error[] = [];
     pool.on("error", (error) => failures.push(error));
     const receiver = await receiverServer({});

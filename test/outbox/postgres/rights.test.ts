@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { type Activity, hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import type { postgresStore } from "hookproof/outbox/postgres";
-import pg from "pg";
+import type pg from "pg";
 import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
 import { describeWith } from "../../kit/needs.js";
 import { outboxEvent } from "../../kit/outbox-event.js";
-import { testPostgres } from "../../kit/postgres.js";
+import { testPool, testPostgres } from "../../kit/postgres.js";
 import { type TestOutbox, testOutbox } from "../../kit/postgres-outbox.js";
 import { receiverServer, SECRET } from "../../kit/receiver-server.js";
 
@@ -27,8 +27,7 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
     role = `role_${outbox.schema}`;
     await outbox.pool.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
     const url = Object.assign(new URL(postgres?.url ?? ""), { username: role, password: "secret" });
-    pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: url.href });
-    pool.on("error", () => {});
+    pool = testPool({ connectionString: url.href });
   });
   afterEach(async () => {
     await pool.end();

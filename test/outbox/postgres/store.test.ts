@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
 import { heldPort } from "../../kit/held-port.mjs";
 import { describeWith, itWith } from "../../kit/needs.js";
 import { outboxEvent } from "../../kit/outbox-event.js";
-import { testPostgres } from "../../kit/postgres.js";
+import { testPool, testPostgres } from "../../kit/postgres.js";
 import { type TestOutbox, testOutbox } from "../../kit/postgres-outbox.js";
 import { SECRET } from "../../kit/receiver-server.js";
 
@@ -532,7 +532,7 @@ itWith("postgresql", postgres).each(["LATIN1", "SQL_ASCII"])(
       `CREATE DATABASE ${name} ENCODING '${encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
     );
     const connectionString = Object.assign(new URL(postgres?.url ?? ""), { pathname: name }).href;
-    const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 10_000 });
+    const pool = testPool({ connectionString });
     const error = await postgresStore({ pool })
       .stats()
       .catch((caught) => caught);
@@ -548,8 +548,7 @@ itWith("postgresql", postgres).each(["LATIN1", "SQL_ASCII"])(
 
 it("a server that is not there is OUTBOX_UNAVAILABLE, at once and without the password", async () => {
   const port = await heldPort();
-  const pool = new pg.Pool({
-    connectionTimeoutMillis: 10_000,
+  const pool = testPool({
     host: "127.0.0.1",
     port,
     user: "nobody",

@@ -8,7 +8,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
 import { describeWith } from "../../kit/needs.js";
 import { outboxEvent } from "../../kit/outbox-event.js";
-import { debianBinaries, ownPostgres } from "../../kit/postgres.js";
+import { debianBinaries, ownPostgres, testPool } from "../../kit/postgres.js";
 
 const postgres = await ownPostgres();
 afterAll(() => postgres?.stop());
@@ -27,8 +27,7 @@ describeWith("postgresql", postgres)("tables of version 1", () => {
     await own.query("DROP SCHEMA IF EXISTS hookproof CASCADE");
     await own.query(TABLES); // it sets what stays with a connection
     await own.end();
-    pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: postgres?.url ?? "" });
-    pool.on("error", () => {});
+    pool = testPool({ connectionString: postgres?.url ?? "" });
     store = postgresStore({ pool });
   });
   afterEach(async () => {
@@ -117,7 +116,7 @@ describeWith("postgresql", postgres)("tables of version 1", () => {
     await pool.query(`CREATE ROLE ${role} LOGIN; GRANT USAGE ON SCHEMA hookproof TO ${role};
       GRANT ALL ON ALL TABLES IN SCHEMA hookproof TO ${role}`);
     const url = Object.assign(new URL(postgres?.url ?? ""), { username: role });
-    const few = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: url.href });
+    const few = testPool({ connectionString: url.href });
     await expect(postgresStore({ pool: few }).enqueue([outboxEvent("one")])).rejects.toMatchObject({
       code: "OUTBOX_UNAVAILABLE",
       message: expect.stringMatching(/version 1.*hookproof outbox create/s),
