@@ -1,6 +1,7 @@
 // @ts-check
 // Runs stages of CI side by side as far as the processors go, prints each when it ends, and at the end what took how long,
-// what failed with the command that repeats it and its last lines, and what passed only when it ran once more, alone.
+// which test files took longest, what failed with the command that repeats it and its last lines, and what passed only when
+// it ran once more, alone.
 import { spawn } from "node:child_process";
 import { chmodSync, createWriteStream, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,6 +11,8 @@ const LIMIT_MS = 40 * 60_000;
 const SIGN_OF_LIFE_MS = 60_000;
 /** Of each failed stage, at the end. */
 const LAST_LINES = 12;
+/** Files that are shown with how long they took. */
+const LONGEST = 25;
 
 /**
  * @typedef {object} Stage
@@ -21,7 +24,8 @@ const LAST_LINES = 12;
  * @property {boolean} [again] whether it runs once more, as a whole, when it has failed
  * @property {{ command(line: string, env?: Record<string, string>): string[] }} [as] who runs it
  *
- * @typedef {{ passed: number, failed: number, skipped: number, failedIn: string[] }} Outcome
+ * @typedef {{ passed: number, failed: number, skipped: number, failedIn: string[],
+ *   longest?: { name: string, seconds: number }[] }} Outcome
  */
 
 /**
@@ -37,6 +41,8 @@ export async function runStages({ work, env, processors, stages }) {
   const ended = new Set();
   /** @type {{ name: string, from: number, took: number }[]} */
   const durations = [];
+  /** @type {{ name: string, seconds: number }[]} */
+  const files = [];
   /** @type {string[]} */
   const failures = [];
   /** @type {{ name: string, words?: string }[]} */
@@ -85,6 +91,9 @@ export async function runStages({ work, env, processors, stages }) {
   for (const { name, from, took } of durations.sort((a, b) => a.from - b.from))
     console.log(`${String(from).padStart(5)} s ${String(took).padStart(5)} s  ${name}`);
   console.log(`${" ".repeat(8)}${String(seconds()).padStart(5)} s  in all`);
+  if (files.length > 0) console.log("\n   took  file, next to others");
+  for (const { name, seconds: took } of files.sort((a, b) => b.seconds - a.seconds).slice(0, LONGEST))
+    console.log(`${String(took).padStart(5)} s  ${name}`);
   for (const failure of failures) console.log(`\nFAILED ${failure}`);
   for (const { name, words = "" } of unstable)
     console.log(`\nUNSTABLE ${name}: it failed, and passed alone (docs/testing.md)${words}`);
@@ -104,6 +113,7 @@ export async function runStages({ work, env, processors, stages }) {
     const first = await run(stage, command, stage.tests ? outcome : undefined);
     const result = read(outcome);
     sum.passed += result.passed;
+    files.push(...(result.longest ?? []));
     if (first.ok) return;
     const failed = result.failedIn;
     if (stage.tests && failed.length > 0) {

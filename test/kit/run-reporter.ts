@@ -12,7 +12,11 @@ interface Outcome {
   readonly skippedIn: readonly string[];
   /** Files in which a test failed, that could not be read, or during which something failed that no test waited for. */
   readonly failedIn: readonly string[];
+  /** The files that took longest, the longest first. */
+  readonly longest: readonly { readonly name: string; readonly seconds: number }[];
 }
+
+const LONGEST = 12;
 
 /** What a title of `itWith` ends with, the groups it is in included. */
 const WANT = /\[with ([^\]]+)\]/g;
@@ -46,6 +50,7 @@ export class RunReporter implements Reporter {
       skipped: skipped.length,
       skippedIn: namesOf(skipped.map(({ module }) => module)),
       failedIn: [...new Set([...namesOf([...unread, ...failed.map(({ module }) => module)]), ...unheard])],
+      longest: longestOf(modules),
     });
     for (const line of judge(skipped.map(({ fullName }) => fullName))) {
       process.stdout.write(`${line.text}\n`);
@@ -58,6 +63,15 @@ export class RunReporter implements Reporter {
     const pattern = test.project.config.testNamePattern;
     return !pattern || pattern.test(test.fullName.replaceAll(" > ", " "));
   }
+}
+
+/** By their tests and imports; files run side by side, so these are more than the run took. */
+function longestOf(modules: readonly TestModule[]): Outcome["longest"] {
+  const took = modules.map((module) => {
+    const { duration, collectDuration } = module.diagnostic();
+    return { name: module.relativeModuleId, seconds: Math.round((duration + collectDuration) / 1000) };
+  });
+  return took.sort((a, b) => b.seconds - a.seconds).slice(0, LONGEST);
 }
 
 function writeOutcome(outcome: Outcome): void {
