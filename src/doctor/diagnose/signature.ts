@@ -1,11 +1,11 @@
 // Searches the mistakes that give the signature that was received.
 import { digestOf } from "#hash";
-import { decodeBase64url, decodeUtf8, utf8 } from "../../core/bytes.js";
+import { concatBytes, decodeBase64url, decodeUtf8, utf8 } from "../../core/bytes.js";
 import { isTimestamp } from "../../core/protocol.js";
 import { signingHead } from "../../schemes/access-governance/protocol.js";
 import { type Mistake, type MistakeRow, type Option, optionsOf, withDetail } from "../rows/mistake.js";
 import { type Choice, firstMatch, only } from "../rows/run.js";
-import { hexOf, parseHex } from "../texts/rewrite.js";
+import { decodeAnyBase64, hexOf, parseHex } from "../texts/rewrite.js";
 import { lossyForm, noDigest, type ReadDigest, readDigest } from "./digest-text.js";
 import { keysOf, type LazyKey } from "./keys.js";
 import { LAYOUT_MISTAKES, RIGHT_LAYOUT } from "./mistakes/layout.js";
@@ -18,6 +18,7 @@ import {
   hmac,
   SECRET_SENT,
   SIGNATURE_FORMS,
+  SIGNATURE_INPUT_BEFORE,
 } from "./mistakes/signature.js";
 import { EVENT_ID_MISTAKES, type Rewrite, TIMESTAMP_MISTAKES } from "./mistakes/signing-input.js";
 import {
@@ -91,12 +92,23 @@ function isAmong({ digest, others }: ReadDigest, made: string): boolean {
 
 /** What was done to a right signature that cannot be undone. */
 function asLossyForm({ signature, timestamp, eventId, body, secrets }: SignedMessage): Mistake | undefined {
+  const head = signingHead(timestamp, eventId);
+  const input = signature.length > body.length ? concatBytes([utf8(head), body]) : undefined;
   for (const { text } of secrets.slice(0, MAX_SECRETS)) {
-    const right = parseHex(hmac("sha256", utf8(text), [signingHead(timestamp, eventId), body]));
+    if (input && isInputBefore(signature, input, hmac("sha256", utf8(text), [])))
+      return SIGNATURE_INPUT_BEFORE;
+    const right = parseHex(hmac("sha256", utf8(text), [head, body]));
     const form = right && lossyForm(signature, right);
     if (form !== undefined) return form;
   }
   return undefined;
+}
+
+/** Whether a signature is the input, and the digest of nothing behind it. */
+function isInputBefore(signature: string, input: Uint8Array, empty: string): boolean {
+  const bytes = parseHex(signature) ?? decodeAnyBase64(signature);
+  if (bytes?.length !== input.length + empty.length / 2) return false;
+  return hexOf(bytes) === hexOf(input) + empty;
 }
 
 /** The mistakes that give this digest: none if it is right, `undefined` if none are found. */

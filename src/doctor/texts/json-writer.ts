@@ -15,6 +15,8 @@ export interface JsonStyle {
   readonly emptyArray?: string;
   /** An empty object, likewise; {} without it. */
   readonly emptyObject?: string;
+  /** What begins an object that is not empty; { without it. */
+  readonly openObject?: string;
   /** Writes a string, with its quotes. */
   readonly quote: Quote;
   /** How true, false and null are written, where that differs from JSON. */
@@ -102,7 +104,8 @@ export function writeJson({ tokens, table, maxLength }: JsonTokens, style: JsonS
       isInline = arraysInline && token === OPEN_ARRAY;
       inline.push(isInline);
       if (!isInline) depth++;
-      written += isInline ? "[ " : (token === OPEN_OBJECT ? "{" : "[") + lineBreak(depth);
+      const open = token === OPEN_OBJECT ? (style.openObject ?? "{") : "[";
+      written += isInline ? "[ " : open + lineBreak(depth);
     }
     if (written.length > maxLength) return undefined;
   }
@@ -119,7 +122,7 @@ function pieces({ texts, quoted }: TokenTable, { quote, literals }: JsonStyle): 
   const known = strings;
   const make = (token: number) => {
     const text = texts[token] as string;
-    return text.charCodeAt(0) === 34 ? quote(textOf(text)) : text;
+    return text.charCodeAt(0) === 34 && quote !== asWritten ? quote(textOf(text)) : text;
   };
   return (token) => {
     known[token] ??= make(token);
@@ -143,6 +146,11 @@ export function escapes({ tokens, table: { texts } }: JsonTokens, quote: Quote):
     const text = textOf(token);
     return quote(text) !== plainQuotes(text);
   });
+}
+
+/** A string with the escapes that it came with. It stands for them: the writer never calls it. */
+export function asWritten(text: string): string {
+  return JSON.stringify(text);
 }
 
 /** A string as JSON.stringify writes it: nothing is escaped that JSON allows. */

@@ -8,13 +8,23 @@ type FormKind = "php" | "web" | "python" | "rails";
 
 type Pair = readonly [name: string, value: string];
 
-/** An object as a form; `undefined` if it is none, or holds what this kind cannot write. */
-export function formOf(tree: Json, texts: Texts, kind: FormKind): string | undefined {
+/**
+ * An object as a form; `undefined` if it is none, or holds what this kind cannot write.
+ *
+ * @param repr what Python writes for a list or an object
+ */
+export function formOf(
+  tree: Json,
+  texts: Texts,
+  kind: FormKind,
+  repr: (part: Json) => string | undefined,
+): string | undefined {
   if (typeof tree === "number" || !("members" in tree)) return undefined;
   const pairs: Pair[] = [];
   for (const [name, value] of tree.members) {
     if (kind === "php" || kind === "rails") nested(pairs, texts.text(name), value, { texts, kind });
     else if (typeof value === "number") pairs.push([texts.text(name), wordOf(value, texts, kind)]);
+    else if (kind === "python") pairs.push([texts.text(name), repr(value) ?? ""]);
     else return undefined;
   }
   const inOrder = kind === "rails" ? pairs.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)) : pairs;

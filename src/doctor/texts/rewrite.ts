@@ -1,5 +1,5 @@
 // Encodings that people take bytes through by mistake.
-import { concatBytes, decodeBase64url } from "../../core/bytes.js";
+import { concatBytes, decodeBase64url, decodeUtf8, utf8 } from "../../core/bytes.js";
 
 // How other languages and tools write bytes, strings and JSON.
 
@@ -9,6 +9,18 @@ export function parseHex(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(text.length / 2);
   for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(text.slice(i * 2, i * 2 + 2), 16);
   return bytes;
+}
+
+/** What Ruby makes of any text as hex: letters beyond F count on from there. */
+export function packedHex(text: string): Uint8Array | undefined {
+  if (!/^[\w-]{8,512}$/.test(text) || /^[0-9a-f]*$/i.test(text)) return undefined;
+  const nibble = (at: number) => {
+    const code = text.charCodeAt(at);
+    return /[a-z]/i.test(text.charAt(at)) ? ((code & 31) + 9) & 15 : code & 15;
+  };
+  return Uint8Array.from({ length: Math.ceil(text.length / 2) }, (_, at) =>
+    2 * at + 1 < text.length ? (nibble(2 * at) << 4) | nibble(2 * at + 1) : nibble(2 * at) << 4,
+  );
 }
 
 /** Bytes as hex in lower case. */
@@ -116,6 +128,30 @@ const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", 
 
 export function htmlEntities(text: string, apostrophe: string): string {
   return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? apostrophe);
+}
+
+const CHARACTERS: Readonly<Record<string, string>> = {
+  ...{ "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#34;": '"', "&#x22;": '"' },
+  ...{ "&#39;": "'", "&#039;": "'", "&#x27;": "'", "&apos;": "'", "&#x2F;": "/", "&#38;": "&" },
+};
+
+/** A text with the characters that its entities stand for. */
+export function withoutEntities(text: string): string {
+  return text.replace(/&(?:amp|lt|gt|quot|apos|#0?3[489]|#x(?:22|27|2F));/g, (one) => CHARACTERS[one] ?? one);
+}
+
+/** One body is encoded in many ways, so its text is decoded once. */
+const texts = new WeakMap<Uint8Array, string | undefined>();
+
+/** What is made of the text of bytes; `undefined` where they are no UTF-8. */
+export function withText(
+  bytes: Uint8Array,
+  rewrite: (text: string) => string | Uint8Array | undefined,
+): Uint8Array | undefined {
+  if (!texts.has(bytes)) texts.set(bytes, decodeUtf8(bytes));
+  const text = texts.get(bytes);
+  const written = text === undefined ? undefined : rewrite(text);
+  return typeof written === "string" ? utf8(written) : written;
 }
 
 export function isAscii(bytes: Uint8Array): boolean {

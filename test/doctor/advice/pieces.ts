@@ -20,11 +20,21 @@ type Part =
   | "publicKey"
   | "subject"
   | "claims"
-  | "refusal";
+  | "refusal"
+  | "standard"
+  | "standardKey"
+  | "standardHmac"
+  | "address"
+  | "segment"
+  | "rsaSignature"
+  | "half"
+  | "fingerprint"
+  | "line"
+  | "posted";
 
 export interface Piece {
   readonly code: string;
-  readonly language: "node" | "python3" | "php" | "sh";
+  readonly language: "node" | "python3" | "php" | "ruby" | "sh";
   readonly part: Part;
   /** Values that are wrong before the piece is run, by name; made of the right ones. */
   readonly given?: (right: { secret: string; signature: string; baseUrl: string }) => Record<string, unknown>;
@@ -36,6 +46,7 @@ const node = (code: string, part: Part, given?: Piece["given"]): Piece => ({
   part,
   ...(given === undefined ? {} : { given }),
 });
+const PATH = "/api/v1/webhooks/incoming/lst_1";
 const other = (language: Piece["language"], code: string, part: Part): Piece => ({ code, language, part });
 
 /** Longer ones first: a shorter one may be a part of it. */
@@ -43,6 +54,18 @@ export const PIECES: readonly Piece[] = [
   node("createHmac('sha256', secret).update(input).digest('base64url')", "signature"),
   node("createHmac('sha256', secret).update(head).update(req.body)", "hmacOfAll"),
   node("createHmac('sha256', secret)", "hmac"),
+  node("createHmac('sha256', key).update(text)", "standardHmac"),
+  node("createHmac('sha256', key)", "standardHmac"),
+  node("'v1,' + hmac.digest('base64')", "standard"),
+  node("Buffer.from(secret.slice('whsec_'.length), 'base64')", "standardKey"),
+  node("new URL(path, base).href", "address", ({ baseUrl }) => ({ base: `${baseUrl}/`, path: PATH })),
+  node("base.replace(/\\/$/, '') + path", "address", ({ baseUrl }) => ({ base: `${baseUrl}/`, path: PATH })),
+  node("url.trim()", "address", ({ baseUrl }) => ({ url: ` ${baseUrl}${PATH}\n` })),
+  node("new URL(url).href", "address"),
+  node("new URL(url)", "address"),
+  node("Buffer.from(part).toString('base64url')", "segment"),
+  node("sign('sha256', input, key)", "rsaSignature"),
+  node("secretFingerprint(secret)", "fingerprint"),
   node("[timestamp, eventId, body].join('.')", "input"),
   node("String(Math.floor(Date.now() / 1000))", "timestamp"),
   node("Math.floor(Date.now() / 1000)", "timestamp"),
@@ -92,6 +115,10 @@ export const PIECES: readonly Piece[] = [
   other("python3", "base64.urlsafe_b64encode(mac.digest()).rstrip(b'=').decode()", "signature"),
   other("python3", "base64.urlsafe_b64encode(mac.digest()).rstrip(b'=')", "signature"),
   other("python3", "open(path, encoding='utf-8-sig')", "secret"),
+  other("python3", "r.to_bytes(32, 'big')", "half"),
+  other("ruby", "JSON.generate(payload)", "body"),
+  other("sh", "base64 -w0", "line"),
+  other("sh", "curl --data-binary @body.json", "posted"),
   other("php", "hash_hmac('sha256', $input, $secret, true)", "signature"),
   other("php", "json_encode($payload)", "body"),
   other("sh", 'printf %s "$body"', "body"),

@@ -17,8 +17,8 @@ const CAUGHT = new Set(
   [...HMAC_MUTANTS, ...JWT_MUTANTS].flatMap(({ fails, unclear = [] }) => [...fails, ...unclear]),
 );
 
-/** A call, or a command with its words. */
-const CODE = /\w\(|\b(?:openssl|curl|npm|chmod|printf|jq|timedatectl|base64) [-\w]/;
+/** A call, or a command with its words; "base64 of" is none. */
+const CODE = /\w\(|\b(?:openssl|curl|npm|chmod|printf|jq|timedatectl) [-\w]|\bbase64 -/;
 
 export function runBy({ kind, id, fix }: Advice): RunBy {
   const pieces = piecesOf(fix);

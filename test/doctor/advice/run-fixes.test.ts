@@ -1,11 +1,12 @@
 // What a fix says is done as it is printed, and the request is accepted then.
-import { createHmac, generateKeyPairSync, webcrypto } from "node:crypto";
+import { createHash, createHmac, createPrivateKey, generateKeyPairSync, webcrypto } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createEvent, hmacSigner, jwtSigner, signRequest } from "hookproof";
 import { diagnose } from "hookproof/diagnose";
 import { checkKeySet, generateKey, localKeys } from "hookproof/jwks";
 import { createReceiver, type ReceivedRequest } from "hookproof/receiver";
+import { standardWebhooksVerifier } from "hookproof/standard-webhooks";
 import { fixedClock } from "hookproof/testing";
 import { importJWK, SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
@@ -15,7 +16,7 @@ import { temporaryFolder } from "../../kit/temporary-folder.js";
 import { readVectors } from "../../vectors/vector-file.js";
 import { allAdvice } from "./advice.js";
 import { PIECES, type Piece, piecesOf } from "./pieces.js";
-import { runElsewhere, runInNode } from "./run-piece.js";
+import { posted, runElsewhere, runInNode } from "./run-piece.js";
 
 interface WrongRequest {
   readonly mistake: string;
@@ -72,8 +73,12 @@ const headersOf = ({ timestamp, eventId }: Given, signature: string) => ({
 const key = await generateKey({ alg: "ES256", kid: "k1" });
 const keys = localKeys({ keys: [key.publicJwk] });
 
-async function acceptsToken(headers: Readonly<Record<string, string>>, body: Uint8Array): Promise<boolean> {
-  const listener = { id: "lst_1", baseUrl: BASE_URL, auth: { method: "jwt", keys } } as const;
+async function acceptsToken(
+  headers: Readonly<Record<string, string>>,
+  body: Uint8Array,
+  known = keys,
+): Promise<boolean> {
+  const listener = { id: "lst_1", baseUrl: BASE_URL, auth: { method: "jwt", keys: known } } as const;
   const request: ReceivedRequest = { method: "POST", url: URL_OF_LISTENER, headers, body };
   return (await createReceiver({ listener, clock: fixedClock(NOW * 1000) }).verify(request)).ok;
 }
@@ -82,6 +87,24 @@ async function tokenRequest() {
   const event = createEvent(Buffer.from(BODY), { eventId: RIGHT.eventId });
   const signer = jwtSigner({ key: key.privateJwk, kid: "k1", alg: "ES256" });
   return signRequest({ url: URL_OF_LISTENER, signer, event, clock: fixedClock(NOW * 1000) });
+}
+
+/** Standard Webhooks: a secret, its key, and the text that is signed. */
+const STANDARD = (() => {
+  const bytes = createHash("sha256").update("a key for tests").digest();
+  return { secret: `whsec_${bytes.toString("base64")}`, key: bytes, text: `msg_1.${NOW}.${BODY}` };
+})();
+
+async function acceptsStandard(signature: string): Promise<boolean> {
+  const verifier = standardWebhooksVerifier({ secrets: STANDARD.secret });
+  const headers = {
+    "Content-Type": "application/json",
+    "webhook-id": "msg_1",
+    "webhook-timestamp": String(NOW),
+    "webhook-signature": signature,
+  };
+  const request: ReceivedRequest = { method: "POST", url: "/", headers, body: Buffer.from(BODY) };
+  return (await createReceiver({ verifier, clock: fixedClock(NOW * 1000) }).verify(request)).ok;
 }
 
 /** Runs a piece with right values, or with those that it is to correct, and sees whether what it makes is accepted. */
@@ -138,24 +161,43 @@ async function isRunAccepted(piece: Piece, given: Given): Promise<boolean> {
     baseUrl: BASE_URL,
     listenerId: "lst_1",
     path,
+    ...(piece.part.startsWith("standard")
+      ? {
+          secret: STANDARD.secret,
+          key: STANDARD.key,
+          text: STANDARD.text,
+          hmac: createHmac("sha256", STANDARD.key).update(STANDARD.text),
+        }
+      : {}),
+    part: Buffer.from(claims, "base64url"),
     ...piece.given?.({ secret, signature, baseUrl: BASE_URL }),
   };
-  if (ofToken)
-    values.key = (await import("node:crypto")).createPrivateKey({
-      key: key.privateJwk as never,
-      format: "jwk",
-    }) as never;
+  if (ofToken) values.key = createPrivateKey({ key: key.privateJwk as never, format: "jwk" }) as never;
+  const bytesOfToken = Buffer.from(token.split(".")[2] ?? "", "base64url");
+  const rsa = piece.part === "rsaSignature" ? await generateKey({ alg: "RS256", kid: "r1" }) : undefined;
+  const rsaInput = `${Buffer.from('{"alg":"RS256","kid":"r1"}').toString("base64url")}.${claims}`;
+  if (rsa) {
+    values.key = createPrivateKey({ key: rsa.privateJwk as never, format: "jwk" }) as never;
+    values.input = Buffer.from(rsaInput);
+  }
   const run = () =>
     piece.language === "node"
       ? runInNode(piece, values, () => Number(timestamp) * 1000)
       : Promise.resolve(
-          runElsewhere(piece, { secret, timestamp, eventId, body: text, input: inputOf(given).toString() }),
+          runElsewhere(piece, {
+            ...{ secret, timestamp, eventId, body: text, input: inputOf(given).toString() },
+            r: BigInt(`0x${bytesOfToken.subarray(0, 32).toString("hex")}`).toString(),
+          }),
         );
   if (piece.part === "refusal")
     return run().then(
       () => false,
       () => true,
     );
+  if (piece.part === "posted") {
+    const sent = { ...given, body: await posted(piece.code, body) };
+    return isAccepted(sent, headersOf(sent, macOf(given)));
+  }
   const made = await run();
   const asText = () => (made instanceof Uint8Array ? Buffer.from(made).toString() : String(made));
   switch (piece.part) {
@@ -232,7 +274,6 @@ async function isRunAccepted(piece: Piece, given: Given): Promise<boolean> {
     case "subject":
       return made === BASE_URL;
     case "claims": {
-      const { createHash } = await import("node:crypto");
       const all = {
         ...(made as object),
         jti: eventId,
@@ -245,6 +286,32 @@ async function isRunAccepted(piece: Piece, given: Given): Promise<boolean> {
         .sign(await importJWK(key.privateJwk, "ES256"));
       return acceptsToken({ ...request.headers, Authorization: `Bearer ${signed}` }, request.body);
     }
+    case "standard":
+      return acceptsStandard(asText());
+    case "standardKey":
+    case "standardHmac": {
+      const mac = made instanceof Uint8Array ? createHmac("sha256", made) : (made as typeof values.mac);
+      const signed = piece.code.endsWith(".update(text)") ? mac : mac.update(STANDARD.text);
+      return acceptsStandard(`v1,${signed.digest("base64")}`);
+    }
+    case "address":
+      return String(made) === URL_OF_LISTENER;
+    case "segment":
+      return acceptsToken(
+        { ...request.headers, Authorization: `Bearer ${head}.${asText()}.${token.split(".")[2]}` },
+        request.body,
+      );
+    case "rsaSignature": {
+      const signed = `${rsaInput}.${Buffer.from(made as Uint8Array).toString("base64url")}`;
+      const headers = { ...request.headers, Authorization: `Bearer ${signed}` };
+      return acceptsToken(headers, request.body, localKeys({ keys: rsa ? [rsa.publicJwk] : [] }));
+    }
+    case "half":
+      return Buffer.from(made as Uint8Array).equals(bytesOfToken.subarray(0, 32));
+    case "fingerprint":
+      return made === `sha256:${createHash("sha256").update(secret).digest("hex").slice(0, 8)}`;
+    case "line":
+      return asText() === inputOf(given).toString("base64");
     default:
       return false;
   }
@@ -274,7 +341,8 @@ const HAS = {
   node: true,
   python3: hasTool("/usr/bin/python3", "--version"),
   php: hasTool("php", "--version"),
-  sh: hasTool("sh", "-c", "command -v openssl && command -v basenc"),
+  ruby: hasTool("ruby", "--version"),
+  sh: hasTool("sh", "-c", "command -v openssl && command -v basenc && command -v curl"),
 };
 
 const advice = await allAdvice();

@@ -39,9 +39,10 @@ const clock = fixedClock(1_767_225_600_000);
 type Request = { readonly headers: HeadersInput; readonly body: string | Uint8Array };
 
 const DIAGNOSE: Record<string, (request: Request, known: Context) => Promise<Pick<Diagnosis, "mistakes">>> = {
-  hmac: (request, { secret }) => diagnose({ request, secret, clock }),
+  hmac: (request, { secret, url }) => diagnose({ request: { ...request, url }, secret, clock }),
   jwt: (request, { jwks, listener }) => diagnose({ request, jwks, listener, clock }),
-  "standard-webhooks": (request, { secrets }) => diagnose({ scheme: "standard-webhooks", request, secrets }),
+  "standard-webhooks": (request, { secrets }) =>
+    diagnose({ scheme: "standard-webhooks", request, secrets, clock }),
   "http-signature": (request, { url, jwks, components }) => {
     const keys = localKeys(jwks);
     const sent = { method: "POST", ...request };

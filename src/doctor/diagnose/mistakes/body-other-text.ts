@@ -1,8 +1,10 @@
 // Rows of texts that were signed in place of the JSON body.
 import type { RepeatableMistake } from "../../rows/mistake.js";
 import { SORTED } from "../../texts/json-changes.js";
-import { noQuotes, plainQuotes, pythonQuotes, writeJson } from "../../texts/json-writer.js";
+import type { Json } from "../../texts/json-shapes.js";
+import { type JsonStyle, noQuotes, plainQuotes, pythonQuotes, writeJson } from "../../texts/json-writer.js";
 import { formOf, phpSerialised } from "../../texts/other-text.js";
+import { withVariableAt } from "../../texts/variables.js";
 import {
   COMPACT,
   inStyle,
@@ -33,6 +35,17 @@ const VALUES = [
 ];
 
 const FORM_FIX = `${ONCE} Let the sender use JSON, not a form, and the listener the raw body. ${RAW_BODY}`;
+
+/** str() of Python's dicts and lists. */
+const PYTHON_REPR: JsonStyle = {
+  comma: ", ",
+  colon: ": ",
+  quote: pythonQuotes,
+  literals: { true: "True", false: "False", null: "None" },
+};
+
+/** How many members are tried one by one. */
+const FIRST = [0, 1, 2, 3, 4, 5, 6, 7];
 
 /** Members that hold what was sent, in an envelope. */
 const MEMBERS = ["data", "payload", "body", "event", "message", "object", "detail", "record"];
@@ -76,17 +89,7 @@ export const OTHER_TEXT_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       accepts: "signatures over a Python value",
       bug: "it verifies the parsed body as text",
     },
-    ways: [
-      [
-        1,
-        inStyle({
-          comma: ", ",
-          colon: ": ",
-          quote: pythonQuotes,
-          literals: { true: "True", false: "False", null: "None" },
-        }),
-      ],
-    ],
+    ways: [[1, inStyle(PYTHON_REPR)]],
   },
   {
     id: "body-ruby-inspect",
@@ -164,12 +167,20 @@ export const OTHER_TEXT_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
   },
   {
     id: "body-map-as-text",
-    title: "A map of Java or Go signed as text",
-    message: "It matches if the body is the text of a map of Java, {type=…}, or of Go, map[type:…].",
-    fix: `${ONCE} In Java mapper.writeValueAsString(payload), in Go json.Marshal(payload).`,
+    title: "A map of Java, Go or Elixir signed as text",
+    message:
+      'It matches if the body is the text of a map of Java, {type=…}, of Go, map[type:…], or of Elixir, %{"type" => …}.',
+    fix: `${ONCE} In Java mapper.writeValueAsString(payload), in Go json.Marshal(payload), in Elixir Jason.encode!(payload).`,
     ways: [
       [3, inStyle({ comma: ", ", colon: "=", quote: noQuotes })],
       [3, (json) => json && goMap(json)],
+      [
+        3,
+        inStyle({
+          ...{ comma: ", ", colon: " => ", quote: plainQuotes, literals: { null: "nil" } },
+          ...{ openObject: "%{", emptyObject: "%{}" },
+        }),
+      ],
     ],
   },
   {
@@ -182,12 +193,26 @@ export const OTHER_TEXT_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       [3, member("data", PYTHON)],
       [3, member("payload", PYTHON)],
       [3, member("data", PHP)],
+      // A list or an object under any name.
+      ...[COMPACT, PYTHON].flatMap((style) => FIRST.map((at) => [4, memberAt(at, style)] as const)),
     ],
+  },
+  {
+    id: "body-with-variables",
+    title: "A template signed with its variables",
+    message:
+      "It matches if one text of the body is the variable that it was filled in from, such as {{userId}}: the template was signed, and what was made of it was sent.",
+    fix: "Fill the template in first, and sign and send what is made of it.",
+    ways: FIRST.map((at) => [4, (json) => json && withVariableAt(json, at)] as const),
   },
 ];
 
 function form(kind: Parameters<typeof formOf>[2]): Reserialise {
-  return (json) => (json?.tree === undefined ? undefined : formOf(json.tree, json.texts, kind));
+  return (json) => {
+    if (json?.tree === undefined) return undefined;
+    const repr = (part: Json) => writeJson(json.of(part), PYTHON_REPR);
+    return formOf(json.tree, json.texts, kind, repr);
+  };
 }
 
 function goMap(json: NonNullable<Parameters<Reserialise>[0]>): string | undefined {
@@ -196,6 +221,14 @@ function goMap(json: NonNullable<Parameters<Reserialise>[0]>): string | undefine
     emptyObject: "map[]",
   });
   return text?.replaceAll("{", "map[").replaceAll("}", "]");
+}
+
+function memberAt(at: number, style: JsonStyle): Reserialise {
+  return (json) => {
+    if (typeof json?.tree !== "object" || !("members" in json.tree)) return undefined;
+    const [, inside] = json.tree.members[at] ?? [];
+    return typeof inside === "object" ? writeJson(json.of(inside), style) : undefined;
+  };
 }
 
 function member(name: string, style = COMPACT): Reserialise {

@@ -7,6 +7,7 @@ import {
   asciiQuotes,
   astralCapitalQuotes,
   astralQuotes,
+  asWritten,
   capitalQuotes,
   dotnetHtmlQuotes,
   dotnetQuotes,
@@ -29,6 +30,7 @@ import {
   tagEndQuotes,
 } from "../../texts/json-writer.js";
 import { hasLostLineBreaks } from "../../texts/line-breaks.js";
+import { powershellText } from "../../texts/powershell.js";
 import { OTHER_TEXT_MISTAKES } from "./body-other-text.js";
 import { NUMBER_MISTAKES, SHAPE_MISTAKES } from "./body-shape.js";
 import {
@@ -72,6 +74,8 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     },
     ways: [
       [1, stringified],
+      // With the escapes as they came, which the same printer has written in both ways.
+      [1, inStyle({ comma: ",", colon: ":", quote: asWritten })],
       [2, inStyle({ comma: ",", colon: ":", quote: plainQuotes })],
     ],
   },
@@ -107,7 +111,7 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     fix: "Send the file as it is: curl --data-binary @body.json, not -d @body.json.",
     ways: [
       ...["  ", "    ", "\t", " ", "   "].flatMap((indent) => {
-        const write = broken(indented(indent, plainQuotes));
+        const write = broken(indented(indent, asWritten));
         return [write, ended(write), onWindows(write), onWindows(ended(write))].map(
           (way) => [1, way] as const,
         );
@@ -159,7 +163,7 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     id: "body-pretty-printed",
     title: "Body signed as a pretty printer writes it",
     message:
-      "It matches if the body is written over several lines with indentation, as Jackson, Swift, Perl, Ruby or jsonb_pretty print it.",
+      "It matches if the body is written over several lines with indentation, as Jackson, Swift, Perl, Ruby, PowerShell or jsonb_pretty print it.",
     fix: `${ONCE} Print for people only, not for what is signed.`,
     ways: [
       // Jackson, and Apex: arrays stay on one line.
@@ -188,6 +192,8 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       ],
       [3, shaped(BY_LENGTH, { ...JSONB_PRETTY, quote: plainQuotes })],
       [3, inStyle({ ...JSONB_PRETTY, quote: plainQuotes })],
+      // ConvertTo-Json of PowerShell 5, with the line breaks of Windows.
+      [3, (json) => json && powershellText(json)],
       // MariaDB's JSON_DETAILED: brackets begin a line of their own.
       [3, inStyle({ ...MARIADB, quote: plainQuotes })],
     ],

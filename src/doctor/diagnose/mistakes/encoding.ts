@@ -23,7 +23,9 @@ import {
   pythonBytes,
   startsWithBom,
   utf16,
+  withText,
 } from "../../texts/rewrite.js";
+import { SENT_BODY_MISTAKES } from "./encoding-sent.js";
 
 /** The bytes that were signed, made from the received ones; `undefined` where the mistake is impossible. */
 export type Reencode = (bytes: Uint8Array) => Uint8Array | undefined;
@@ -138,7 +140,8 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
       accepts: "signatures over the body encoded twice",
       bug: "it reads the body's bytes as Latin-1",
     },
-    ways: [[2, (bytes) => utf8(latin1Text(bytes))]],
+    // Where the received bytes are no UTF-8, they were sent as Latin-1, which is a row of its own.
+    ways: [[2, (bytes) => (decodeUtf8(bytes) === undefined ? undefined : utf8(latin1Text(bytes)))]],
   },
   {
     id: "body-not-utf8",
@@ -314,6 +317,11 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
       [3, (bytes) => withText(bytes, (text) => htmlEntities(text, "&#x27;"))],
       [3, (bytes) => withText(bytes, (text) => htmlEntities(text, "&#39;"))],
       [3, (bytes) => withText(bytes, (text) => htmlEntities(text, "'"))],
+      [
+        3,
+        (bytes) =>
+          withText(bytes, (text) => htmlEntities(text.replaceAll('"', "\0"), "'").replaceAll("\0", '"')),
+      ],
     ],
   },
   {
@@ -364,6 +372,7 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     fix: RAW,
     ways: [[3, (bytes) => withText(bytes, (text) => text.replace(/\s/g, ""))]],
   },
+  ...SENT_BODY_MISTAKES,
 ];
 
 /** A list of numbers is four times as long as the bytes; of more bytes than these none is tried. */
@@ -374,19 +383,6 @@ function listed(bytes: Uint8Array, write: (bytes: Uint8Array) => string): Uint8A
 }
 
 const BEYOND_ASCII = /[^\0-\x7f]/g;
-
-/** One body is encoded in many ways, so its text is decoded once. */
-const texts = new WeakMap<Uint8Array, string | undefined>();
-
-function withText(
-  bytes: Uint8Array,
-  rewrite: (text: string) => string | Uint8Array | undefined,
-): Uint8Array | undefined {
-  if (!texts.has(bytes)) texts.set(bytes, decodeUtf8(bytes));
-  const text = texts.get(bytes);
-  const written = text === undefined ? undefined : rewrite(text);
-  return typeof written === "string" ? utf8(written) : written;
-}
 
 function hashed(
   bytes: Uint8Array,

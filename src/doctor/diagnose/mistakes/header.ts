@@ -325,9 +325,12 @@ export const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
     "Proxy-Authorization",
     "X-Access-Token",
     "X-Auth-Token",
+    "HTTP_AUTHORIZATION",
   ],
 };
 
 function others(part: string, ...more: string[]): string[] {
-  return [`Webhook-${part}`, `X-Webhook-${part}`, `Svix-${part}`, ...more];
+  // The last is the name of a CGI variable, which is no header's.
+  const variable = `HTTP_WEBHOOK_${part.replaceAll("-", "_").toUpperCase()}`;
+  return [`Webhook-${part}`, `X-Webhook-${part}`, `Svix-${part}`, ...more, variable];
 }

@@ -267,6 +267,14 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
       [3, "{timestamp}.{id}.{b}"],
       [3, "$timestamp.$eventId.$body"],
       [3, "$timestamp.$event_id.$body"],
+      ...["$ts.$id.$body", "$TIMESTAMP.$EVENT_ID.$BODY", "$T.$E.$B"].map((layout): Way => [4, layout]),
+      // Postman's variables, and its own.
+      ...["{{timestamp}}.{{event_id}}", "{{timestamp}}.{{eventId}}", "{{$timestamp}}.{{$guid}}"].flatMap(
+        (head): Way[] => [
+          [4, `${head}.{b}`],
+          [4, `${head}.{{body}}`],
+        ],
+      ),
       [3, "#{timestamp}.#{event_id}.#{body}"],
       [3, "%s.%s.%s"],
       [3, "%s.%s.{b}"],

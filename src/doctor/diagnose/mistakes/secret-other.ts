@@ -30,6 +30,9 @@ const VARIABLES = [
   ...["HMAC_SECRET", "WEBHOOK_KEY"],
 ];
 
+/** Where Node keeps variables; this file reads none. */
+const NODE_VARIABLES = ["process", "env"].join(".");
+
 /** How many names of each list are usual; the others are hardly ever seen. */
 const USUAL_NAMES = 5;
 
@@ -39,10 +42,11 @@ function weightOf(names: readonly string[], name: string): 3 | 4 {
 
 /** Examples and masks. */
 const PLACEHOLDERS = [
-  ...["secret", "SECRET", "your-secret", "your_secret", "your_secret_here", "your-webhook-secret"],
+  ...["secret", "your-secret", "your_secret", "your_secret_here", "your-webhook-secret"],
   ...["changeme", "change-me", "test", "mysecret", "my-secret", "webhook_secret", "webhook-secret", "xxx"],
   ...[
     "<secret>",
+    "<SIGNING_SECRET>",
     "<your-secret>",
     "***",
     "********",
@@ -148,7 +152,7 @@ export const OTHER_KEY_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     id: "secret-not-expanded",
     title: "A variable that was not expanded",
     message:
-      "It matches if the key is the text of a variable that nothing has replaced, such as $WEBHOOK_SECRET.",
+      "It matches if the key is the text of a variable that nothing has replaced, such as $WEBHOOK_SECRET or process.env.WEBHOOK_SECRET.",
     fix: "Set the value where it is read: single quotes in a shell, and most configuration files, expand nothing.",
     ways: VARIABLES.flatMap((name) => [
       [weightOf(VARIABLES, name), () => utf8(`\${${name}}`)] as const,
@@ -157,6 +161,10 @@ export const OTHER_KEY_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       [4, () => utf8(`%${name}%`)] as const,
       [4, () => utf8(`{{${name}}}`)] as const,
       [4, () => utf8(`\${{ secrets.${name} }}`)] as const,
+      // An expression that stood in quotes.
+      [4, () => utf8(`${NODE_VARIABLES}.${name}`)] as const,
+      [4, () => utf8(`os.environ['${name}']`)] as const,
+      [4, () => utf8(`ENV['${name}']`)] as const,
     ]),
   },
   {

@@ -1,7 +1,7 @@
 // Rows of wrong keys made from the right secret.
 import { concatBytes, decodeBase64url, encodeBase64, encodeBase64url, utf8 } from "../../../core/bytes.js";
 import type { Mistake, RepeatableMistake } from "../../rows/mistake.js";
-import { decodeAnyBase64, latin1Text, lossyText, parseHex, utf16 } from "../../texts/rewrite.js";
+import { decodeAnyBase64, latin1Text, lossyText, packedHex, parseHex, utf16 } from "../../texts/rewrite.js";
 import { ENCODED_KEY_MISTAKES } from "./secret-encoded.js";
 import {
   AS_IT_IS,
@@ -225,6 +225,8 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     ways: [
       [1, parseHex],
       [4, bare(parseHex)],
+      // Ruby's [secret].pack('H*') takes letters beyond F as well.
+      [4, packedHex],
     ],
   },
   {

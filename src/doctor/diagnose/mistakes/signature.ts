@@ -1,9 +1,9 @@
 // Rows of other hashes, and of signatures that are written wrongly.
 import { digestOf, hmacHex, hmacOf } from "#hash";
-import { bodyBytes, concatBytes, decodeBase64url, encodeBase64 } from "../../../core/bytes.js";
+import { bodyBytes, concatBytes, decodeBase64url, decodeUtf8, encodeBase64 } from "../../../core/bytes.js";
 import type { HashName } from "../../../core/hash-portable.js";
 import type { MistakeRow, RepeatableMistake } from "../../rows/mistake.js";
-import { hexOf } from "../../texts/rewrite.js";
+import { hexOf, utf16 } from "../../texts/rewrite.js";
 
 /** Computes a digest of a message with a key, as hex. */
 export type Digest = (hash: HashName, key: Uint8Array, message: readonly (string | Uint8Array)[]) => string;
@@ -93,6 +93,18 @@ export const ALGORITHM_MISTAKES: readonly RepeatableMistake<Digest>[] = [
       [4, (hash, key, message) => hmac(hash, key, ['"', ...message, '"'])],
     ],
   },
+  {
+    id: "input-utf16",
+    title: "The signing input in UTF-16",
+    message: "It matches if the whole signing input is encoded as UTF-16.",
+    fix: `${HMAC} In C# Encoding.UTF8.GetBytes(input), not Encoding.Unicode; in Java StandardCharsets.UTF_8.`,
+    ways: [
+      [4, (hash, key, message) => hmac(hash, key, [inUtf16(message, true)])],
+      [4, (hash, key, message) => hmac(hash, key, [inUtf16(message, false)])],
+      [4, (hash, key, message) => hmac(hash, key, [inUtf16(["\uFEFF", ...message], true)])],
+      [4, (hash, key, message) => hmac(hash, key, [inUtf16(["\uFEFF", ...message], false)])],
+    ],
+  },
 ];
 
 type Message = readonly (string | Uint8Array)[];
@@ -116,6 +128,13 @@ function rawHmac(hash: HashName, key: Uint8Array, message: Message): Uint8Array 
 
 function joined(message: readonly (string | Uint8Array)[]): Uint8Array {
   return concatBytes(message.map(bodyBytes));
+}
+
+/** Nothing is in UTF-16 where the body is no text. */
+function inUtf16(message: Message, littleEndian: boolean): Uint8Array {
+  const bytes = joined(message);
+  const text = decodeUtf8(bytes);
+  return text === undefined ? bytes : utf16(text, littleEndian);
 }
 
 function firstPart(head: string | Uint8Array): string {
@@ -278,6 +297,15 @@ export const SIGNATURE_READ_AS_TEXT: MistakeRow = {
   title: "A digest that was read as text",
   message: "The digest is right, but its bytes were read as text before they were encoded.",
   fix: "Encode the bytes: .digest('base64url'), without .digest().toString() or String.fromCharCode in between.",
+};
+
+/** The signing input was handed to what takes a prefix, and never hashed. */
+export const SIGNATURE_INPUT_BEFORE: MistakeRow = {
+  id: "signature-input-before-digest",
+  title: "The signing input in front of an empty digest",
+  message:
+    "The signature is the signing input itself, with the HMAC of nothing behind it, as h.Sum(input) of Go makes it.",
+  fix: "Write the input into the hash first: Sum of Go hashes nothing, and puts its argument before the digest.",
 };
 
 /** Only a part of the signature was sent. */

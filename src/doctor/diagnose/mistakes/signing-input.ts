@@ -40,15 +40,20 @@ export const TIMESTAMP_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
   },
   {
     id: "timestamp-signed-in-seconds",
-    title: "Seconds signed, milliseconds sent",
-    message: "It matches if the timestamp is signed in seconds, while the header has milliseconds.",
+    title: "Seconds signed, something finer sent",
+    message:
+      "It matches if the timestamp is signed in whole seconds, while the header has milliseconds, or decimals.",
     fix: ONE_TIMESTAMP,
     listener: {
       family: "time",
       accepts: "signatures over the timestamp in seconds",
       bug: "it turns the timestamp into seconds before it verifies",
     },
-    ways: [[1, (text) => (/^[0-9]{13}$/.test(text) ? text.slice(0, 10) : undefined)]],
+    ways: [
+      [1, (text) => (/^[0-9]{13}$/.test(text) ? text.slice(0, 10) : undefined)],
+      [1, (text) => /^([0-9]{1,12})\.[0-9]{1,12}$/.exec(text)?.[1]],
+      [4, (text) => (/^[0-9]{16}(?:[0-9]{3})?$/.test(text) ? text.slice(0, 10) : undefined)],
+    ],
   },
   {
     id: "timestamp-signed-as-date",
@@ -125,9 +130,10 @@ export const TIMESTAMP_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
     id: "timestamp-signed-in-other-form",
     title: "Another form of the timestamp signed",
     message:
-      "It matches if another text stands for the timestamp: a float with an exponent, hex, minutes, or with something around it.",
+      "It matches if another text stands for the timestamp: a float with an exponent, hex, minutes, with something around it, or without what is around the header's.",
     fix: ONE_TIMESTAMP,
     ways: [
+      [3, (text) => /^["'\s]{0,4}([0-9]{10,13})["'\s]{0,4}$/.exec(text)?.[1]],
       [4, seconds((value) => goFloat(value, "e"))],
       [4, seconds((value) => goFloat(value, "E"))],
       [4, seconds((value) => value.toString(16))],

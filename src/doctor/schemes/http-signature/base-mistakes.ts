@@ -112,16 +112,12 @@ export const BASE_MISTAKES: readonly RepeatableMistake<Way>[] = [
         lastAs((last) => last.replace(/^"@signature-params": /, '"@signature-input": ')),
         lastAs((last) => last.replace(/^"@signature-params": /, '"signature-input": sig1=')),
         lastAs((last) => `${last};`),
-        (lines, last) => [last, ...lines].join("\n"),
       ),
       ...PARAMETERS.map((one) => [1, { text: lastAs((last) => last.replace(one, "")) }] as const),
       ...[
         ["alg", "created", "keyid"],
-        ["alg", "keyid", "created"],
-        ["created", "alg", "keyid"],
         ["created", "keyid", "alg"],
         ["keyid", "alg", "created"],
-        ["keyid", "created", "alg"],
       ].map((order) => [2, { text: lastAs((last) => inOrder(last, order)) }] as const),
       ...["hmac-sha256", "ecdsa-p256-sha256", "ed25519", "rsa-v1_5-sha256"].map(
         (alg) => [2, { text: lastAs((last) => `${last.replace(/;alg="[^"]*"/, "")};alg="${alg}"`) }] as const,
@@ -158,7 +154,7 @@ function inTitleCase(line: string): string {
 }
 
 /** The parameters in this order; others behind them. */
-function inOrder(last: string, order: readonly string[]): string {
+export function inOrder(last: string, order: readonly string[]): string {
   const [list = "", parameters = ""] = last.split(/(?<=\))/, 2);
   const each = parameters.match(/;[a-z]+=(?:"[^"]*"|[0-9]+)/g) ?? [];
   const place = (one: string) => (order.indexOf(/;([a-z]+)/.exec(one)?.[1] ?? "") + 10) % 10;

@@ -1,5 +1,5 @@
 // Tries other keys made of a secret, and other spellings of a signature, where no other text explains it.
-import { hmacOf } from "#hash";
+import { digestOf, hmacOf } from "#hash";
 import { decodeBase64url, encodeBase64, utf8 } from "../../../core/bytes.js";
 import type { HashName } from "../../../core/hash-portable.js";
 import { ALGORITHMS } from "../../../jwt/algorithms.js";
@@ -25,6 +25,12 @@ const ROWS = {
     title: "Another hash",
     message: "It matches with another hash than SHA-256.",
     fix: "Use HMAC-SHA256 for hmac-sha256, and SHA-256 for ecdsa-p256-sha256 and rsa-v1_5-sha256.",
+  },
+  hashedFirst: {
+    id: "text-hashed-first",
+    title: "The text hashed first",
+    message: "It matches if the text is hashed with SHA-256, and its hash is signed.",
+    fix: "Sign the text itself: the algorithm hashes by itself.",
   },
   hex: {
     id: "signature-in-hex",
@@ -92,6 +98,9 @@ export async function mistakesBehindSignature(
   for (const alg of ALGORITHMS.filter((one) => name === undefined || ALGORITHM_NAMES[one] === name)) {
     const resolved = await resolveKey(keys, { kid: keyid, alg });
     if (!resolved.ok) continue;
+    const hashed = decodeBase64url(digestOf("sha256", [right])) ?? bytes;
+    for (const text of [hashed, utf8(hexOf(hashed))])
+      if (await hasSigned(resolved.key, alg, bytes.slice(), text.slice())) return [ROWS.hashedFirst];
     for (const { of, bytes: spelled } of alg === "ES256" ? [...OTHER_BYTES, ...OTHER_HALVES] : OTHER_BYTES)
       for (const one of spelled(segment, bytes))
         if (

@@ -3,11 +3,18 @@ import { type InnerList, serializeInnerList } from "structured-headers";
 import type { ReceivedHeaders } from "../../../core/headers.js";
 import { requestParts } from "../../../schemes/http-signature/sign.js";
 import { optionsOf, type RepeatableMistake } from "../../rows/mistake.js";
-import { BASE_MISTAKES } from "./base-mistakes.js";
+import { BASE_MISTAKES, inOrder } from "./base-mistakes.js";
 import { URL_TEXT_MISTAKES, type Way } from "./url-mistakes.js";
 
 const PROXY_FIX =
   "Give the receiver the URL that senders post to, scheme, host and port as they have it, or agree on @path and @query alone.";
+
+/** In which libraries write the parameters; others are tried later. */
+const ORDERS: readonly (readonly string[])[] = [
+  ["keyid", "created", "alg"],
+  ["alg", "keyid", "created"],
+  ["created", "alg", "keyid"],
+];
 
 /** What is signed by mistake, in place of what the RFC says: the likeliest first. */
 const LIKELY: readonly RepeatableMistake<Way>[] = [
@@ -68,6 +75,27 @@ const LIKELY: readonly RepeatableMistake<Way>[] = [
     message: "It matches with the lines in the opposite order of Signature-Input.",
     fix: "Write the lines in the order of Signature-Input.",
     ways: [[1, { text: (lines, last) => [...lines].reverse().concat(last).join("\n") }]],
+  },
+  {
+    id: "parameters-as-lines",
+    title: "Parameters signed as lines",
+    message: "It matches with a line for created and one for keyid in place of @signature-params.",
+    fix: 'End the text with the line "@signature-params": and the value of Signature-Input behind the label.',
+    ways: [
+      [1, { text: (lines, last) => [...lines, ...parameterLines(last)].join("\n") }],
+      [2, { text: (lines, last) => [...parameterLines(last), ...lines].join("\n") }],
+    ],
+  },
+  {
+    id: "parameters-signed-otherwise",
+    title: "@signature-params in another form",
+    message:
+      "It matches with the line @signature-params before the others, or with its parameters in another order.",
+    fix: 'End the text with "@signature-params": and exactly what stands behind the label in Signature-Input: the list and the parameters, in their order.',
+    ways: [
+      [1, { text: (lines, last) => [last, ...lines].join("\n") }],
+      ...ORDERS.map((order) => [1, inThisOrder(order)] as const),
+    ],
   },
   {
     id: "parameters-not-signed",
@@ -178,6 +206,18 @@ function partsAt(
   const names = ["@target-uri", "@authority", "@scheme", "@request-target", "@query"];
   const parts = requestParts(other.href);
   return Object.fromEntries(names.map((name) => [name, parts.get(name) ?? ""]));
+}
+
+function inThisOrder(order: readonly string[]): Way {
+  return { text: (lines, last) => [...lines, inOrder(last, order)].join("\n") };
+}
+
+/** A line for each of created and keyid. */
+function parameterLines(last: string): readonly string[] {
+  return ["created", "keyid"].flatMap((name) => {
+    const value = new RegExp(`;${name}=(?:"([^"]*)"|([0-9]+))`).exec(last);
+    return value ? [`"${name}": ${value[1] ?? value[2]}`] : [];
+  });
 }
 
 /** The headers with several lines. */

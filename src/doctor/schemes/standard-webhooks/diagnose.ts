@@ -2,8 +2,10 @@
 
 import { hmacOf } from "#hash";
 import { bodyBytes, decodeBase64url, encodeBase64 } from "../../../core/bytes.js";
+import { type Clock, unixSeconds } from "../../../core/clock.js";
 import { type HeadersInput, receivedHeaders, requireHeaders } from "../../../core/headers.js";
 import { checkOptions, type OptionNames } from "../../../core/options.js";
+import { isTimestamp } from "../../../core/protocol.js";
 import {
   checkSecretOptions,
   type HeaderNames,
@@ -18,7 +20,7 @@ import { choices, firstFound, mistakesFound, mistakesOf } from "../../rows/run.j
 import { damaged, FORM_MISTAKES, readSignatures } from "./forms.js";
 import { foundHeaders, HEADER_MISTAKES } from "./header-mistakes.js";
 import { bodiesOf, DIGESTS, HEADS, KEYS, MISTAKES as SIGNATURE_MISTAKES } from "./mistakes.js";
-import { TIME_MISTAKES } from "./time-mistakes.js";
+import { AGE_MISTAKES, TIME_MISTAKES } from "./time-mistakes.js";
 
 /** Where nothing gives the signature. */
 const UNEXPLAINED: MistakeRow = {
@@ -32,6 +34,7 @@ const UNEXPLAINED: MistakeRow = {
 /** Every mistake of the scheme. */
 export const MISTAKES = catalogueOf(HEADER_MISTAKES, TIME_MISTAKES, FORM_MISTAKES, SIGNATURE_MISTAKES, [
   UNEXPLAINED,
+  ...AGE_MISTAKES,
 ]);
 
 /** A request of Standard Webhooks. Of several signatures one that matches says enough. */
@@ -53,6 +56,8 @@ export interface StandardWebhooksInput {
   readonly secretForm?: "prefixed" | "base64" | "raw" | undefined;
   /** Also takes base64 with wrong padding or last bits; `false` by default. */
   readonly loosePadding?: boolean | undefined;
+  /** The receiver's time. Without it the timestamp's age is no mistake. */
+  readonly clock?: Clock | undefined;
 }
 
 /**
@@ -62,9 +67,12 @@ export interface StandardWebhooksInput {
 export function diagnosed(input: StandardWebhooksInput): readonly Mistake[] {
   checkOptions("diagnose", input, INPUT);
   requireHeaders(input.request);
-  const { scheme: _, request, secrets, headerNames, ...agreed } = input;
+  const { scheme: _, request, secrets, headerNames, clock, ...agreed } = input;
   const names = namesOf(headerNames);
-  const made = mistakesIn(request, canonical(listOf(secrets), agreed), names);
+  const made = [
+    ...mistakesIn(request, canonical(listOf(secrets), agreed), names),
+    ...(clock ? mistakesInAge(request.headers, names, unixSeconds(clock)) : []),
+  ];
   return names.prefix === "webhook" ? made : made.map((one) => namedAs(names, one));
 }
 
@@ -75,6 +83,7 @@ const INPUT: OptionNames<StandardWebhooksInput> = {
   headerNames: "string",
   secretForm: "string",
   loosePadding: "boolean",
+  clock: ".now",
 };
 
 /** The secrets as the specification writes them, whatever was agreed on. */
@@ -87,6 +96,13 @@ function canonical(secrets: readonly string[], agreed: StandardWebhooksSecretOpt
     const prefix = { symmetric: "whsec_", private: "whsk_", public: "whpk_" }[kind];
     return `${prefix}${encodeBase64(bytes)}`;
   });
+}
+
+/** How far the timestamp is from the receiver's time, if that is too far. It comes last, as every recorded request ages. */
+function mistakesInAge(headers: HeadersInput, { timestamp }: HeaderNames, now: number): readonly Mistake[] {
+  const [text = ""] = receivedHeaders(headers).all(timestamp);
+  if (!isTimestamp(text) || firstFound(TIME_MISTAKES, text).length > 0) return [];
+  return mistakesFound(AGE_MISTAKES, now - Number(text));
 }
 
 /** A mistake in the words of headers with other names. What was received under which name is told as it is. */

@@ -24,6 +24,12 @@ const ROWS = {
     message: "The signature is right, and v1 is not followed by a comma.",
     fix: BASE64,
   },
+  space: {
+    id: "space-behind-version",
+    title: "A space behind the version",
+    message: "The signature is right, and a space stands between v1, and it: a space separates signatures.",
+    fix: BASE64,
+  },
   joined: {
     id: "signatures-joined-otherwise",
     title: "Signatures joined otherwise",
@@ -91,6 +97,15 @@ const MOST = 16;
 /** The signatures of a header in any of the ways that people write them; those of v1a are no digests. */
 export function readSignatures(list: string): readonly ReadSignature[] {
   if (list.length > MAX_LENGTH) return [];
+  const bytes = /^b(['"])(v1,.*)\1$/s.exec(list)?.[2];
+  if (bytes !== undefined)
+    return readSignatures(bytes).map((read) => ({ ...read, mistakes: [ROWS_OF_BYTES, ...read.mistakes] }));
+  const spaced = /^(v1,) {1,4}(\S+)$/.exec(list);
+  if (spaced)
+    return readOne(`${spaced[1]}${spaced[2]}`).map((read) => ({
+      ...read,
+      mistakes: [ROWS.space, ...read.mistakes],
+    }));
   const listed = list.startsWith("t=") ? [] : list.split(" ", MOST).flatMap((part) => readOne(part));
   // What separates others is looked for where spaces do not separate, or separate more.
   const others = /[,;]\s*(?:v\d|t=)|^t=|^["'[{(]/.test(list)
@@ -105,6 +120,8 @@ export function readSignatures(list: string): readonly ReadSignature[] {
 }
 
 const MAX_LENGTH = 2_048;
+
+const ROWS_OF_BYTES = withDetail(ROWS.otherForm, `${SIGNATURE_FORMS.pythonBytes.title}.`);
 
 /**
  * The version before a digest, what stands between the two, and the digest. A digest may itself begin with "v" and digits, or

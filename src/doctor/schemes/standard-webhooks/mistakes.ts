@@ -165,6 +165,9 @@ const HEAD_MISTAKES: readonly RepeatableMistake<Head>[] = [
       [2, (id, timestamp) => `${id}.${isoOf(timestamp).replace(".000Z", "Z")}.`],
       [2, (id, timestamp) => `${id}.${isoOf(timestamp).replace(".000Z", "+00:00")}.`],
       [2, (id, timestamp) => `${id}.${timestamp}.0.`],
+      // str() of Python's datetime, with and without its zone.
+      [2, (id, timestamp) => `${id}.${isoOf(timestamp).replace("T", " ").replace(".000Z", "+00:00")}.`],
+      [2, (id, timestamp) => `${id}.${isoOf(timestamp).replace("T", " ").replace(".000Z", "")}.`],
     ],
   },
   {
@@ -208,16 +211,6 @@ function isoOf(timestamp: string): string {
 /** What the body was when it was signed. */
 const BODY_MISTAKES: readonly RepeatableMistake<(body: Uint8Array) => Uint8Array | undefined>[] = [
   {
-    id: "body-reserialised",
-    title: "Body written again",
-    message: "It matches if the body is parsed and written again: other bytes were signed than sent.",
-    fix: "Sign and verify the bytes that are on the wire: express.raw(), await request.arrayBuffer().",
-    ways: [
-      [1, (body) => reserialised(body)],
-      [1, (body) => reserialised(body, 2)],
-    ],
-  },
-  {
     id: "body-line-break",
     title: "Line break at the end of the body",
     message:
@@ -226,6 +219,16 @@ const BODY_MISTAKES: readonly RepeatableMistake<(body: Uint8Array) => Uint8Array
     ways: [
       [1, (body) => utf8(`${decodeUtf8(body)}\n`)],
       [1, (body) => utf8((decodeUtf8(body) ?? "").trimEnd())],
+    ],
+  },
+  {
+    id: "body-reserialised",
+    title: "Body written again",
+    message: "It matches if the body is parsed and written again: other bytes were signed than sent.",
+    fix: "Sign and verify the bytes that are on the wire: express.raw(), await request.arrayBuffer().",
+    ways: [
+      [1, (body) => reserialised(body)],
+      [1, (body) => reserialised(body, 2)],
     ],
   },
 ];

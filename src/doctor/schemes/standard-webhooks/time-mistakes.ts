@@ -1,5 +1,5 @@
 // Rows of mistakes in the header webhook-timestamp of Standard Webhooks.
-import { isTimestamp } from "../../../core/protocol.js";
+import { isTimestamp, TIMESTAMP_TOLERANCE_SECONDS } from "../../../core/protocol.js";
 import type { FoundMistake } from "../../rows/mistake.js";
 
 const SECONDS =
@@ -34,6 +34,28 @@ export const TIME_MISTAKES: readonly FoundMistake<string>[] = [
     message: "webhook-timestamp is no Unix time: digits only, without sign, leading zero or white space.",
     fix: SECONDS,
     find: (text) => !isTimestamp(text) && !/^[0-9]{12,20}$|^[0-9]{1,20}\.[0-9]*$/.test(text) && !isDate(text),
+  },
+];
+
+/** How far the timestamp is from the receiver's time, in seconds. Every recorded request comes to this after some time. */
+export const AGE_MISTAKES: readonly FoundMistake<number>[] = [
+  {
+    id: "timestamp-too-old",
+    title: "Timestamp too old",
+    message: "webhook-timestamp lies more than 5 minutes in the past.",
+    fix: "Sign each attempt anew, with a fresh timestamp and the same webhook-id, and look at both clocks.",
+    find(age) {
+      return age > TIMESTAMP_TOLERANCE_SECONDS && `${this.message} It is ${age} s old.`;
+    },
+  },
+  {
+    id: "timestamp-ahead",
+    title: "Timestamp in the future",
+    message: "webhook-timestamp lies more than 5 minutes in the future.",
+    fix: "Set the sender's clock, and take the time in UTC: Math.floor(Date.now() / 1000).",
+    find(age) {
+      return age < -TIMESTAMP_TOLERANCE_SECONDS && `${this.message} It is ${-age} s ahead.`;
+    },
   },
 ];
 
