@@ -18,10 +18,11 @@ import {
   verdictOfProbe,
   WRONG_PROOF,
 } from "./listener-verdict.js";
+import { comparesPart, partOfSignature } from "./part-of-signature.js";
 import { hmacKits, type RequestFacts, type RequestKit, tokenKits } from "./requests.js";
 import { checkRun, type ProbeTarget, probeRun, type RunProbesOptions, throwIfAborted } from "./run-probes.js";
 import { MAX_REFUSALS, type ProbeResult, type ProbeRun, sendBuilt } from "./send-probe.js";
-import { toldTogether } from "./told-together.js";
+import { toldOfChoices, toldTogether } from "./told-together.js";
 import {
   type WrongRequest,
   wrongBodies,
@@ -104,9 +105,16 @@ async function withoutSearch({
   const verdict = verdictOfProbe(results);
   if (verdict?.id === TOO_OLD)
     return verdictOfProbe(results, { bug: await boundOfPast(target, results, options) });
+  if (comparesPart(results) && target.auth.method === "hmac") {
+    const part = await partOfSignature(target.auth.secret, results, probeRun(target, options));
+    if (part) return part;
+  }
   const isAcceptance = results.some(({ id, status }) => id === verdict?.id && isAccepted(status));
   const told = isAcceptance ? undefined : toldTogether(results, proof);
-  return told ? { ...told, follows: told.follows.map(({ id }) => id), unproved: [], requests: 0 } : verdict;
+  const named = told ?? (verdict === undefined ? toldOfChoices(results, proof) : undefined);
+  return named
+    ? { ...named, follows: named.follows.map(({ id }) => id), unproved: [], requests: 0 }
+    : verdict;
 }
 
 /** Where a listener's window ends that takes a timestamp of an hour ago: asked with one of 30 days ago. */
@@ -144,7 +152,10 @@ function scopeOf(results: readonly ProbeResult[], proof: Proof): "all" | "body" 
   // A listener that parses before it verifies answers 400 to a body that is not JSON, whatever its proof.
   const parsesFirst = results.some(({ id, status }) => id === "body-not-json-bad-proof" && status === 400);
   if (parsesFirst && proof.right === undefined) return "body";
-  return failed.includes("event-id-signed-in-other-case") ? "event-id" : undefined;
+  if (failed.includes("event-id-signed-in-other-case")) return "event-id";
+  // That it is no JSON is another status; its proof is right, so the body was changed before the check.
+  const losesMark = results.some(({ id, status }) => id === "body-byte-order-mark" && status === 401);
+  return losesMark ? "body" : undefined;
 }
 
 /** Asks once more, with a request that proves nothing, for an answer with all that it holds. */

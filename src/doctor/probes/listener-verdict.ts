@@ -207,15 +207,44 @@ const GRAVE: readonly (readonly [id: string, bug: string])[] = [
   ["signature-of-other-secret", "it does not verify signatures"],
   ["token-of-other-key", "it does not verify the tokens' signatures"],
   ["alg-none", "it takes tokens that are not signed"],
+  ["alg-none-other-case", "it takes tokens that are not signed"],
+  ["alg-none-without-kid", "it takes tokens that are not signed"],
+  ["header-jwk", "it takes the key that the token brings"],
+  ["header-jku", "it takes keys from the address that the token names"],
+  ["alg-hs256-public-pem", "it takes the public key for an HMAC secret"],
+  ["alg-hs256-public-jwk", "it takes the public key for an HMAC secret"],
+  ["alg-hs256-empty-secret", "it takes HS256 with an empty secret"],
+  ["kid-unknown", "it verifies with some key where kid names none"],
   ["proof-missing", "it lets requests pass that have no proof"],
   ["body-changed", "it does not compare the body with the proof"],
   ["htb-s256-other-body", "it does not compare the token's htb_s256 with the body"],
+  ["jti-other", "it does not compare jti with the event id"],
+  ["aud-other-listener", "it does not compare aud with the listener's URL"],
+  ["aud-prefix", "it compares only the beginning of aud"],
+  ["sub-other-tenant", "it does not compare sub with the base URL"],
+  ["htm-get", "it does not compare htm with the method"],
+  ["exp-an-hour-ago", "it does not compare exp with its clock"],
+  ["exp-an-hour-ahead", "it takes tokens that live longer than 10 minutes"],
+  ["header-crit-unknown", "it ignores crit"],
+  ["aud-missing", "it compares aud only where it is there"],
+  ["sub-missing", "it compares sub only where it is there"],
+  ["jti-missing", "it compares jti only where it is there"],
+  ["htm-missing", "it compares htm only where it is there"],
+  ["htb-s256-missing", "it compares htb_s256 only where it is there"],
+  ["exp-missing", "it takes tokens that never expire"],
   [TOO_OLD, "it does not compare the timestamp with its clock"],
   ["timestamp-too-far-ahead", "it takes timestamps that are yet to come"],
   ["timestamp-in-milliseconds", "it guesses the unit of the timestamp"],
   ["timestamp-nan", "a text that is no number passes its comparison with the clock"],
   ["event-id-processed", "it answers a processed event id as a new one"],
 ];
+
+/** Whether the request was refused as it must be, and only the status is another; a 409, and a 401 to a body, say more. */
+function isOtherRefusal({ id, status = 0, expected: [wanted = 0] }: ProbeResult): boolean {
+  const isRefusal = (one: number) => one >= 400 && one < 500;
+  if (!isRefusal(status) || !isRefusal(wanted) || status === wanted || status === 409) return false;
+  return status !== 401 || !id.startsWith("body-");
+}
 
 /** The verdict where probes say enough: the gravest of those that were accepted, or else the first that failed. */
 export function verdictOfProbe(
@@ -229,7 +258,11 @@ export function verdictOfProbe(
   if (first === undefined) return undefined;
   const { id, status, expected } = first;
   const isOtherSuccess = isAccepted(status) && expected.some(isAccepted) && !expected.includes(status ?? 0);
-  const fix = isOtherSuccess ? `Answer ${expected[0]} where the event is accepted.` : (first.fix ?? "");
+  const fix = isOtherSuccess
+    ? `Answer ${expected[0]} where the event is accepted.`
+    : isOtherRefusal(first)
+      ? `Answer ${expected[0]} there: it is refused already, with another status.`
+      : (first.fix ?? "");
   const sentence = differenceOf(first, bug ?? known?.[1]);
   const stem = /^[a-z]+-/.exec(id)?.[0] ?? id;
   const isAll = id === WRONG_PROOF.hmac || id === WRONG_PROOF.jwt || id === "alg-none";

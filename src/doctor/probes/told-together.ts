@@ -13,7 +13,8 @@ export function toldTogether(results: readonly ProbeResult[], proof: Proof): Tol
     failsOnce(results, proof) ??
     refusesOtherwise(results, proof) ??
     failsOnLengths(results) ??
-    takesForOld(results)
+    takesForOld(results) ??
+    refusesOneOtherwise(results, proof)
   );
 }
 
@@ -52,6 +53,42 @@ function refusesOtherwise(
     sentence: `It refuses wrong proofs with ${wrong} and not with 401.`,
     fix: "Answer 401 where the signature or the token is missing or wrong.",
     follows: alike,
+  };
+}
+
+/** A proof by an unknown secret or key is refused with another status than others. */
+function refusesOneOtherwise(results: readonly ProbeResult[], { right, wrong }: Proof): Told | undefined {
+  if (wrong === undefined || wrong === 401 || wrong < 400 || wrong >= 500 || !isAccepted(right))
+    return undefined;
+  const alike = results.filter(
+    ({ outcome, status, expected }) => outcome === "fail" && status === wrong && expected[0] === 401,
+  );
+  const first = alike.find(({ id }) => id === WRONG_PROOF.hmac || id === WRONG_PROOF.jwt);
+  return (
+    first && {
+      id: first.id,
+      sentence: `It answers ${wrong} and not 401 to ${first.title}.`,
+      fix: "Answer 401 to every wrong proof: to a signature that does not match as well as to one that is missing or malformed.",
+      follows: alike,
+    }
+  );
+}
+
+/** What a listener may choose, and senders suffer from: a lower limit than others have. */
+export function toldOfChoices(results: readonly ProbeResult[], { right }: Proof): Told | undefined {
+  const large = results.find(
+    ({ id, status = 0, outcome }) =>
+      id === "body-64-kb" && outcome === "unclear" && status >= 400 && status !== 429,
+  );
+  if (large === undefined || !isAccepted(right)) return undefined;
+  return {
+    id: large.id,
+    sentence:
+      large.status === 401
+        ? "It answers 401 to a correct request of 65,536 bytes: what it verifies is another body, as if it were cut."
+        : `It answers ${large.status} to a correct request of 65,536 bytes: its limit is lower, or that of a body parser or proxy before it.`,
+    fix: "Allow 65,536 bytes, in every proxy and body parser before the listener.",
+    follows: [large],
   };
 }
 

@@ -144,10 +144,17 @@ const TELLING_JSON =
   '{ "type":"hookproof.probe", "z":1, "a":"Zo\u00eb </b> & co", "list":[1, 2.5, true, null] }';
 const TELLING_TEXT = '{"type":"hookproof.probe","a":"Zo\u00eb"}\n';
 
+/** Where the first of these shows nothing, another may: one has line ends of Windows, one a byte order mark. */
+const TELLING_TEXTS = [
+  TELLING_TEXT,
+  '{"type":"hookproof.probe",\r\n"a":1}',
+  '\uFEFF{"type":"hookproof.probe"}',
+];
+
 /** Every body that a known mistake makes of a telling one. */
 function otherBodies(): readonly OtherBody[] {
   const json = readJson(utf8(TELLING_JSON));
-  const seen = new Set([TELLING_JSON, TELLING_TEXT]);
+  const seen = new Set([TELLING_JSON, ...TELLING_TEXTS]);
   const isNew = (text: string) => !seen.has(text) && seen.add(text);
   const serialised = waysOf(SERIALISING_MISTAKES).flatMap(({ id, weight, repeat }) => {
     const text = repeat(json);
@@ -155,14 +162,13 @@ function otherBodies(): readonly OtherBody[] {
     return { id, weight, sent: utf8(TELLING_JSON), signed: utf8(text) };
   });
   const encoded = waysOf(ENCODING_MISTAKES).flatMap(({ id, weight, repeat }) => {
-    const signed = repeat(utf8(TELLING_TEXT));
-    if (
-      signed === undefined ||
-      !isNew(latin1Text(signed)) ||
-      latin1Text(signed) === latin1Text(utf8(TELLING_TEXT))
-    )
-      return [];
-    return { id, weight, sent: utf8(TELLING_TEXT), signed };
+    for (const text of TELLING_TEXTS) {
+      const sent = utf8(text);
+      const signed = repeat(sent);
+      if (signed === undefined || latin1Text(signed) === latin1Text(sent)) continue;
+      return isNew(latin1Text(signed)) ? { id, weight, sent, signed } : [];
+    }
+    return [];
   });
   return [...serialised, ...encoded];
 }

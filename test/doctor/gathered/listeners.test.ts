@@ -1,18 +1,19 @@
 // Listeners with one bug each, gathered by other hands than those that write the probes, are named; others are not accused.
 import { readFileSync } from "node:fs";
-import { findListenerMistake, type ListenerVerdict } from "hookproof/probes";
+import { findListenerMistake, type ListenerVerdict, type ProbeTarget } from "hookproof/probes";
 import { fixedClock } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
 import { resultsOf } from "../../kit/probes/listeners.js";
 import { BUGS, CORRECT, ELSE, NOW, SECRET, startElse, startWith } from "./listeners.js";
+import { CORRECT_TOKENS, SIGNING_KEY, TOKEN_BUGS } from "./token-listeners.js";
 
 /** The first sentence that `hookproof test --allow-trigger` has for it: the verdict. */
-async function verdictOn(listener: {
-  url: string;
-  stop(): void;
-}): Promise<Partial<ListenerVerdict> | undefined> {
+async function verdictOn(
+  listener: { url: string; stop(): void },
+  auth: ProbeTarget["auth"] = { method: "hmac", secret: SECRET },
+): Promise<Partial<ListenerVerdict> | undefined> {
   try {
-    const target = { url: listener.url, auth: { method: "hmac", secret: SECRET } } as const;
+    const target = { url: listener.url, auth };
     const options = { allowTrigger: true, clock: fixedClock(NOW) };
     return await findListenerMistake(target, await resultsOf(target, options), options);
   } finally {
@@ -35,6 +36,23 @@ describe("the gathered listeners", () => {
   for (const [style, change] of Object.entries(CORRECT))
     it(`that are right are not accused: ${style}`, async () => {
       expect(await verdictOn(await startWith(change))).toBeUndefined();
+    });
+
+  it("of tokens are as many as the documentation says", () => {
+    const page = readFileSync(new URL("../../../docs/testing.md", import.meta.url), "utf8");
+    const [bugs, right] = [TOKEN_BUGS, CORRECT_TOKENS].map((set) => Object.keys(set).length);
+    expect(page).toContain(`${bugs} of tokens with one bug each and ${right} right ones`);
+  });
+
+  for (const [bug, [words, change]] of Object.entries(TOKEN_BUGS))
+    it(`of tokens with one bug are named: ${bug}`, async () => {
+      const verdict = await verdictOn(await startWith(change), { method: "jwt", ...SIGNING_KEY });
+      expect(verdict?.sentence).toContain(words);
+    });
+
+  for (const [style, change] of Object.entries(CORRECT_TOKENS))
+    it(`of tokens that are right are not accused: ${style}`, async () => {
+      expect(await verdictOn(await startWith(change), { method: "jwt", ...SIGNING_KEY })).toBeUndefined();
     });
 
   for (const [what, [words, status, body]] of Object.entries(ELSE))

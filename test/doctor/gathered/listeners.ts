@@ -5,9 +5,9 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 export const SECRET = "kq3Zt8Yw1RjV0uXbNfE7hLcPaGm5sDoi9T2yWQKxAxM";
 /** The time of every listener here, in milliseconds. */
 export const NOW = 1_767_225_600_000;
-const PATH = "/api/v1/webhooks/incoming/lst_1";
+export const PATH = "/api/v1/webhooks/incoming/lst_1";
 
-interface Received {
+export interface Received {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
@@ -23,7 +23,7 @@ interface Received {
 type Step = (received: Received) => number | Promise<number>;
 
 /** The steps of a correct listener. A bug replaces one of them, or their order. */
-interface Steps {
+export interface Steps {
   readonly order: readonly StepName[];
   method: Step;
   path: Step;
@@ -128,7 +128,7 @@ function expected(steps: Steps, received: Received): string {
 }
 
 /** What a bug makes of the correct listener. */
-type Bug = (steps: Steps) => Partial<Steps>;
+export type Bug = (steps: Steps) => Partial<Steps>;
 
 const verifyBy =
   (isRight: (should: string, given: string) => boolean): Bug =>
@@ -156,6 +156,34 @@ export const BUGS: Readonly<Record<string, readonly [words: string, Bug]>> = {
   "a shortened signature passes": [
     "without its last character",
     verifyBy((should, given) => given !== "" && should.startsWith(given)),
+  ],
+  "8 characters are compared": [
+    "only the first 8 characters are right",
+    verifyBy((should, given) => given !== "" && should.slice(0, 8) === given.slice(0, 8)),
+  ],
+  "the common length is compared": [
+    "only as many characters as both have",
+    verifyBy((should, given) => {
+      const length = Math.min(should.length, given.length);
+      return given !== "" && should.slice(0, length) === given.slice(0, length);
+    }),
+  ],
+  "the secret in small letters": ["it changes the case of the secret", keyed(SECRET.toLowerCase())],
+  "line ends": [
+    "changes the line endings of the body",
+    overBody((got) => over(got, text(got).replaceAll("\r\n", "\n"))),
+  ],
+  "the byte order mark": [
+    "byte order mark",
+    () => ({
+      input: (got) => over(got, text(got).replace(/^\uFEFF/, "")),
+      json: (got) => (isJson(Buffer.from(text(got).replace(/^\uFEFF/, ""))) ? 0 : 400),
+    }),
+  ],
+  "10 KB": ["its limit is lower", () => ({ size: ({ body }) => (body.length > 10_240 ? 413 : 0) })],
+  "the body is cut at 10 KB": [
+    "as if it were cut",
+    () => ({ input: (got) => Buffer.concat([Buffer.from(over(got, "")), got.body.subarray(0, 10_240)]) }),
   ],
   "case is ignored": [
     "in lower case",
@@ -283,6 +311,10 @@ function correctly(steps: Steps, received: Received): number {
 /** Other styles that are as right. */
 export const CORRECT: Readonly<Record<string, Bug>> = {
   "as it is written": () => ({}),
+  // The specification leaves it open; the probe says so, and no verdict.
+  "ids in small letters alone": () => ({
+    id: ({ eventId }) => (V4.test(eventId) && !/[A-F]/.test(eventId) ? 0 : 400),
+  }),
   "400 for a body that is too large": () => ({ size: ({ body }) => (body.length > 65_536 ? 400 : 0) }),
   "404 for another method": () => ({ method: ({ method }) => (method === "POST" ? 0 : 404) }),
   "the proof before the time": () => ({

@@ -94,8 +94,8 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     fix: `${AS_SENT} Without a byte order mark: in C# new UTF8Encoding(false), in Python encoding='utf-8'.`,
     listener: {
       family: "body",
-      accepts: "signatures over the body with a byte order mark",
-      bug: "it adds a byte order mark to the body",
+      accepts: "signatures over the body with another byte order mark, or none",
+      bug: "it adds a byte order mark to the body, or removes it, before it verifies",
     },
     ways: [
       [1, (bytes) => (startsWithBom(bytes) ? bytes.subarray(3) : undefined)],

@@ -152,7 +152,7 @@ export const OTHER_KEY_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     id: "secret-not-expanded",
     title: "A variable that was not expanded",
     message:
-      "It matches if the key is the text of a variable that nothing has replaced, such as $WEBHOOK_SECRET or process.env.WEBHOOK_SECRET.",
+      "It matches if the key is the text of a variable that nothing has replaced, such as $WEBHOOK_SECRET, or of an expression that stood in quotes.",
     fix: "Set the value where it is read: single quotes in a shell, and most configuration files, expand nothing.",
     ways: VARIABLES.flatMap((name) => [
       [weightOf(VARIABLES, name), () => utf8(`\${${name}}`)] as const,

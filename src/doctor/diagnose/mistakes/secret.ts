@@ -353,7 +353,7 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       bug: "it changes the case of the secret",
     },
     ways: [
-      [3, (secret) => utf8(secret.toLowerCase())],
+      [2, (secret) => utf8(secret.toLowerCase())],
       [3, (secret) => utf8(secret.toUpperCase())],
     ],
   },
