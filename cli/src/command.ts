@@ -5,7 +5,9 @@ import type { GlobalFlags, Output } from "./output.js";
 import { WAITED } from "./times.js";
 
 /** What completes a value on the command line, beside the choices of a flag. */
-export type Completion = "target" | "profile" | "kid" | "event" | "code" | "file" | "operation" | "fault";
+export type Completion =
+  | ("target" | "profile" | "kid" | "event" | "code" | "file")
+  | ("operation" | "fault" | "automation" | "wire-name");
 
 /** A flag as data; yargs parses it, help and docs show it. */
 export interface Flag {

@@ -6,6 +6,7 @@ export {
   exampleRoutes,
 } from "./api/example-routes.js";
 export { FAULT_OPERATION_IDS, OPERATION_IDS, type OperationId } from "./api/operations.js";
+export { DOCUMENT_NAMES } from "./api/wire-names.js";
 export type { Role } from "./auth/principal.js";
 export type { CelFunction, CelFunctions, CelOptions } from "./automations/cel-functions.js";
 export type { CelTypeName } from "./automations/look-ups.js";

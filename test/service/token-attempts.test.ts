@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { fixedClock } from "hookproof/testing";
 import { createService, type Service } from "hookproof-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -58,6 +60,24 @@ describe("secrets are hashed in lanes", () => {
     const answers = await Promise.all(Array.from({ length: 60 }, () => post(url, wrong)));
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(50);
+  });
+
+  it("nothing is hashed for who has gone, so nothing is counted against the client", async () => {
+    const attemptLimits = { failures: 100 };
+    const { url, port } = await startService({ fixture: { clients }, attemptLimits });
+    const body = new URLSearchParams(wrong).toString();
+    const type = "Content-Type: application/x-www-form-urlencoded";
+    const sockets = Array.from({ length: 200 }, () => connect(port, "127.0.0.1"));
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    for (const socket of sockets)
+      socket.write(
+        `POST /auth/v1/token HTTP/1.1\r\nHost: a\r\n${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
+    // What is answered after them is read after them: nearly all of them wait for the first ones' hashes.
+    for (let n = 0; n < 5; n++) await fetch(`${url}/healthz`);
+    for (const socket of sockets) socket.resetAndDestroy();
+    expect((await post(url, right)).status).toBe(200);
+    expect((await post(url, wrong)).status).toBe(401);
   });
 
   it("a lane runs one at a time, refuses what is too much, and outlives an error", async () => {

@@ -109,6 +109,14 @@ async function valuesOf(
       return plain(await operations());
     case "fault":
       return plain((await operations()).map((id) => `${id}=503`));
+    case "automation":
+      return (await import("../serve/known-automations.js")).knownAutomations(
+        before,
+        configOf(before, io),
+        io,
+      );
+    case "wire-name":
+      return plain((await import("hookproof-service")).DOCUMENT_NAMES.map((name) => `${name}=`));
     default:
       return [];
   }

@@ -11,21 +11,24 @@ import { confirm } from "../terminal/ask.js";
 
 /** Each script hands the words of the line to `hookproof complete-words`, which knows the command table. */
 const SCRIPTS: Readonly<Record<string, string>> = {
-  // A colon ends a word in bash, so :4400 is put together again, and its beginning is cut from the candidates.
+  // A colon and = end a word in bash: words are what spaces part, and what bash has already is cut from the candidates.
   bash: `_hookproof() {
-  local IFS=$'\\n' cur="\${COMP_WORDS[COMP_CWORD]}" line="\${COMP_LINE:0:COMP_POINT}"
+  local IFS=$'\\n' line="\${COMP_LINE:0:COMP_POINT}" breaks="\${COMP_WORDBREAKS//[^:=]/}" word
   local -a words=("\${COMP_WORDS[@]:1:COMP_CWORD}")
-  if [[ $line == *[[:space:]]:* && \${line##*[[:space:]]} == :* ]]; then
-    cur="\${line##*[[:space:]]}"
-    IFS=' ' read -ra words <<< "\${line#* }"
+  if [[ -n $line && $line != *[\\"\\'\\\\]* ]]; then
+    IFS=$' \\t' read -ra words <<< "$line"
+    if [[ $line == *[[:space:]] ]]; then words+=(""); fi
+    words=("\${words[@]:1}")
   fi
   COMPREPLY=($(hookproof complete-words "\${words[@]}" 2>/dev/null))
-  if [[ $cur == :* ]]; then COMPREPLY=("\${COMPREPLY[@]#:}"); fi
+  if [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *= ]]; then compopt -o nospace 2>/dev/null; fi
+  word="\${words[\${#words[@]}-1]}"
+  if [[ -n $breaks && $word == *[$breaks]* ]]; then COMPREPLY=("\${COMPREPLY[@]#"\${word%"\${word##*[$breaks]}"}"}"); fi
 }
 complete -o default -F _hookproof hookproof`,
   zsh: `#compdef hookproof
 _hookproof() {
-  local -a lines candidates
+  local -a lines candidates ending
   local line word
   lines=("\${(@f)$(hookproof complete-words --describe "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ -z "$lines[1]" ]]; then _files; return; fi
@@ -34,7 +37,8 @@ _hookproof() {
     if [[ "$line" == *$'\\t'* ]]; then word+=":\${line#*$'\\t'}"; fi
     candidates+=("$word")
   done
-  _describe hookproof candidates
+  [[ "$candidates[1]" == *= ]] && ending=(-S '')
+  _describe hookproof candidates "\${(@)ending}"
 }
 if [[ $funcstack[1] == _hookproof ]]; then _hookproof "$@"; else compdef _hookproof hookproof; fi`,
   fish: `function __hookproof_complete

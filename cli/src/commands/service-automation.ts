@@ -44,7 +44,7 @@ export const serviceAutomation: Command = {
     "Shows what each expression saw, gave and took. No webhook is sent, nothing is kept, and it need not be published.",
   positionals: [
     { name: "action", describe: "what to do", required: true, choices: ["run", "list"] },
-    { name: "id", describe: "the automation's id", required: false },
+    { name: "id", describe: "the automation's id", required: false, completes: "automation" },
   ],
   flags: {
     event: {

@@ -77,6 +77,7 @@ export const serviceStart: Command = {
       value: "<name>=<wire>",
       repeatable: true,
       describe: "a name that your client has for svcLocal, matchXId, ...",
+      completes: "wire-name",
     },
     "unknown-fields": {
       type: "string",

@@ -22,7 +22,7 @@ export function wireNames(names: Readonly<Record<string, string>> = {}): WireNam
   const entries = Object.entries(names);
   if (entries.length === 0)
     return { outgoing: (value) => value, incoming: (value) => value, document: openApiDocument };
-  const known = documentNames();
+  const known = new Set(DOCUMENT_NAMES);
   for (const [name, wire] of entries) {
     if (!known.has(name)) throw new TypeError(`wireNames: the document has no name ${name}`);
     if (!/^[A-Za-z][A-Za-z0-9_]{0,127}$/.test(wire) || known.has(wire))
@@ -99,9 +99,14 @@ function renamed(
   );
 }
 
-/** Every name of a field and every enumerated value of the document. */
-function documentNames(): Set<string> {
-  const names = new Set<string>();
+/**
+ * Every name of a field and every enumerated value of the document, each of which may have another name on the wire; the
+ * neutral words, for which a client has its own, come first.
+ */
+export const DOCUMENT_NAMES: readonly string[] = documentNames();
+
+function documentNames(): string[] {
+  const names = new Set<string>(["svcLocal", "matchXId"]);
   const left: unknown[] = [openApiDocument.components.schemas];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     if (typeof next !== "object" || next === null) continue;
@@ -110,5 +115,5 @@ function documentNames(): Set<string> {
     if (Array.isArray(values)) for (const value of values) names.add(String(value));
     left.push(...Object.values(next));
   }
-  return names;
+  return [...names];
 }

@@ -78,12 +78,13 @@ export function tokenRouter(context: ServiceContext, limits: AttemptLimits | und
     if (counted) refuseThrottled(attempts.waitSeconds(counted), res);
     const prove = () => authenticate(request, clientId, { clients, clock: context.clock, audience });
     const proof = counted
-      ? await inLane(counted, () => {
-          // Of many at once, those past the limit cost no hash.
+      ? await inLane(counted, async () => {
+          // Of many at once, those past the limit cost no hash, nor those whose client waits no more.
           refuseThrottled(attempts.waitSeconds(counted), res);
-          return prove();
+          return req.socket.destroyed ? "gone" : prove();
         })
       : await prove();
+    if (proof === "gone") return;
     if (proof === undefined) throw busy(1, res);
     // Of many attempts at once, those past the limit are refused here, the right one too.
     if (counted) refuseThrottled(attempts.waitSeconds(counted), res);
