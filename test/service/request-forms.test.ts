@@ -1,7 +1,11 @@
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { connect } from "node:tls";
 import { createService, type Service } from "hookproof-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runCertificates } from "../kit/certificates.js";
 import { FIXTURE } from "./fixture.js";
-import { type Answer, ask } from "./running-service.js";
+import { type Answer, ask, startService } from "./running-service.js";
 
 const UPDATE = "/api/v1/apps/app-1/resource_types/rt-manual";
 const OWNERS = "/api/v2/apps/app-1/users/au-1/owners/users";
@@ -115,4 +119,29 @@ it("a path is taken as it is written: its case, and no slash at its end", async 
   expect((await ask(service, "GET", OWNERS)).status).toBe(200);
   expect((await ask(service, "GET", OWNERS.replace("/owners/", "/Owners/"))).status).toBe(404);
   expect((await ask(service, "GET", `${OWNERS}/`)).status).toBe(404);
+});
+
+describe("the protocol that a client offers over TLS", () => {
+  const { ca, server } = runCertificates();
+
+  it.each([
+    [["http/1.0"], "http/1.0"],
+    [["http/1.0", "http/1.1"], "http/1.1"],
+    [["h2", "http/1.1"], "http/1.1"],
+    [undefined, false],
+  ])("of %j, %s is spoken", async (offered, spoken) => {
+    const { port } = await startService({ tls: server });
+    const socket = connect({ port, ca, servername: "localhost", ALPNProtocols: offered ?? [] });
+    await once(socket, "secureConnect");
+    expect(socket.alpnProtocol).toBe(spoken);
+    socket.write("GET /healthz HTTP/1.0\r\n\r\n");
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  });
+
+  it("HTTP/2 alone is refused in the handshake", async () => {
+    const { port } = await startService({ tls: server });
+    const socket = connect({ port, ca, servername: "localhost", ALPNProtocols: ["h2"] });
+    const [error] = (await once(socket, "error")) as [NodeJS.ErrnoException];
+    expect(error.code).toBe("ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL");
+  });
 });

@@ -51,6 +51,9 @@ export interface RunningServer {
 
 const STOP_AFTER_MS = 2_000;
 
+/** What is spoken over TLS, the preferred one first: by itself, Node refuses who offers the older one alone. */
+const SPOKEN = ["http/1.1", "http/1.0"];
+
 /** Starts an HTTP server and resolves once it listens. A handler that throws or rejects is answered with 500. */
 export async function startServer(
   handler: RequestListener,
@@ -68,7 +71,7 @@ export async function startServer(
   if (!KINDS.port[1](port)) throw new TypeError(`port must be ${KINDS.port[0]}`);
   if (!KINDS.text[1](host)) throw new TypeError(`host must be ${KINDS.text[0]}`);
   const server = tls
-    ? await overTls({ ...timeouts, handshakeTimeout: headersMs, ...tls }, listener)
+    ? await overTls({ ...timeouts, handshakeTimeout: headersMs, ALPNProtocols: SPOKEN, ...tls }, listener)
     : createServer(timeouts, listener);
   // Node drops every header line after the 2,000th, and with it the second of two that must not differ.
   // The 16 KiB for all headers stay the limit.

@@ -118,7 +118,7 @@ export function checkServiceOptions(options: ServiceOptions): void {
   checkOptions("createService", options, OPTIONS);
   const { attemptLimits = {}, limits = {}, faults = {}, client = {}, tls = {}, s3 = {} } = options;
   const operations = FAULT_OPERATION_IDS.map((id) => [id, anything] as const);
-  checkOptions("attemptLimits", attemptLimits, { failures: number, windowMs: ms }, "attemptLimits.");
+  checkOptions("attemptLimits", attemptLimits, { failures, windowMs: ms }, "attemptLimits.");
   checkOptions("limits", limits, LIMITS, "limits.");
   checkOptions("client", client, { id: anyText, secret: anyText }, "client.");
   checkOptions("tls", tls, { cert: anything, key: anything }, "tls.");
@@ -132,5 +132,10 @@ export function checkServiceOptions(options: ServiceOptions): void {
 
 /** Whether it is empty is looked at later, in words of its own. */
 const anyText: OptionKind = ["a text", (value) => typeof value === "string"];
+/** None at all would be read as no limit by one and as no attempt by another. */
+const failures: OptionKind = [
+  "a whole number from 1 on, or Infinity",
+  (value) => value === Number.POSITIVE_INFINITY || (Number.isSafeInteger(value) && (value as number) > 0),
+];
 const LIMITS = { headersMs: ms, requestMs: ms, keepAliveMs: ms, checkEveryMs: ms };
 const S3 = { endpoint: url, bucket: text, region: text, accessKeyId: text, secretAccessKey: text };
