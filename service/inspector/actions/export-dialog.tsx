@@ -22,6 +22,8 @@ export function ExportDialog({ api, filter, count, onClose }: ExportDialogProps)
     q: filter.text.trim(),
     status: filter.statuses.join(","),
     listener: filter.source,
+    ...(filter.span && { from: filter.span.from }),
+    ...(filter.span && Number.isFinite(filter.span.to) && { to: filter.span.to }),
     ...(credentials ? { credentials: "1" } : {}),
   };
   const save = async () => {

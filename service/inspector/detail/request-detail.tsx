@@ -85,7 +85,6 @@ function Content({ detail, debug, onChoose }: Pick<DetailProps, "detail" | "debu
     <>
       {first && <FirstDelivery first={first} bodyBase64={bodyBase64} onChoose={onChoose} />}
       <Body {...detail} />
-      {!detail.isUnread && <Exchange detail={detail} />}
     </>
   );
   return (
@@ -106,9 +105,15 @@ function Content({ detail, debug, onChoose }: Pick<DetailProps, "detail" | "debu
       )}
       <Mistakes mistakes={detail.mistakes} />
       {detail.forwarded && <ForwardedCard forwarded={detail.forwarded} />}
-      <div class="columns">
-        <div>{isRefused ? verdict : content}</div>
-        <div>{isRefused ? content : verdict}</div>
+      <div class={`columns ${isRefused ? "verdict-first" : ""}`}>
+        {isRefused && <div class="verdict">{verdict}</div>}
+        <div class="content">{content}</div>
+        {!detail.isUnread && (
+          <div class="exchange">
+            <Exchange detail={detail} />
+          </div>
+        )}
+        {!isRefused && <div class="verdict">{verdict}</div>}
       </div>
     </>
   );

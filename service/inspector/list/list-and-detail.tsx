@@ -7,7 +7,9 @@ import { FilterBar } from "./filter-bar.js";
 import type { Line } from "./lines.js";
 import type { Listed, RowParts } from "./list-row.js";
 import { RequestList } from "./request-list.js";
+import { Splitter } from "./splitter.js";
 import type { Filtered } from "./use-filtered.js";
+import { useWidth } from "./use-width.js";
 
 interface ListAndDetailProps<Row extends Listed> {
   /** What is listed, and what one of them is called. */
@@ -38,15 +40,16 @@ interface ListAndDetailProps<Row extends Listed> {
 export function ListAndDetail<Row extends Listed>(props: ListAndDetailProps<Row>) {
   const { label, one, filtered, sources, search, chips, more, parts, chosen, following = false } = props;
   const { lines, children, nowMs, onChoose, onMove, onFold } = props;
-  const { filter, setFilter, ofOne, shown } = filtered;
+  const { filter, setFilter, ofOne, ofTime, shown } = filtered;
+  const [width, setWidth] = useWidth();
   const master = useRef<HTMLElement>(null);
   return (
-    <main>
+    <main style={{ "--list": `${width}%` }}>
       <section class="master" aria-label={label} ref={master}>
-        <TimeLine rows={ofOne} nowMs={nowMs} />
+        <TimeLine rows={ofOne} span={filter.span} nowMs={nowMs} onSpan={(span) => setFilter({ span })} />
         <FilterBar
           filter={filter}
-          rows={ofOne}
+          rows={ofTime}
           sources={sources}
           search={search}
           chips={chips}
@@ -70,6 +73,7 @@ export function ListAndDetail<Row extends Listed>(props: ListAndDetailProps<Row>
           onFold={onFold}
         />
       </section>
+      <Splitter of={label} width={width} onWidth={setWidth} />
       <section class="detail" aria-label={`The chosen ${one}`} tabIndex={-1}>
         <button type="button" class="back quiet" onClick={() => onChoose(undefined)}>
           <Icon name="back" /> {label}

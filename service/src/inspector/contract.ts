@@ -300,6 +300,9 @@ export interface RequestQuery {
   readonly listener?: string;
   /** Exactly this event id. */
   readonly event?: string;
+  /** Not before this time, and before that one: milliseconds since the epoch. */
+  readonly from?: number;
+  readonly to?: number;
 }
 
 /** A page of the list, newest first. */

@@ -11,6 +11,8 @@ export type QueryText = Readonly<Record<string, unknown>>;
 export function readQuery(query: QueryText): RequestQuery {
   const before = wholeNumber(query, "before", 1, Number.MAX_SAFE_INTEGER);
   const limit = wholeNumber(query, "limit", 1, LIMITS.pageRows);
+  const from = wholeNumber(query, "from", 0, Number.MAX_SAFE_INTEGER);
+  const to = wholeNumber(query, "to", 0, Number.MAX_SAFE_INTEGER);
   const status = text(query, "status");
   if (status !== undefined && !/^(?:[1-5](?:[0-9]{2}|xx))(?:,[1-5](?:[0-9]{2}|xx))*$/.test(status))
     throw invalid("status is such as 401, 4xx, or several with commas.");
@@ -24,6 +26,8 @@ export function readQuery(query: QueryText): RequestQuery {
     ...(q === undefined ? {} : { q }),
     ...(listener === undefined ? {} : { listener }),
     ...(event === undefined ? {} : { event }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
   };
 }
 
@@ -45,11 +49,12 @@ export function wholeNumber(query: QueryText, name: string, least: number, most:
 }
 
 /** Whether an entry is what the filters ask for. */
-export function matcher({ q, status, listener, event }: RequestQuery): (entry: Entry) => boolean {
+export function matcher({ q, status, listener, event, from, to }: RequestQuery): (entry: Entry) => boolean {
   const statuses = status?.split(",");
   const search = q === undefined ? undefined : searchOf(q);
   return (entry) => {
     const { row } = entry;
+    if (row.at < (from ?? row.at) || row.at >= (to ?? Number.POSITIVE_INFINITY)) return false;
     if (listener !== undefined && row.listenerId !== listener) return false;
     if (event !== undefined && row.eventId?.toLowerCase() !== event.toLowerCase()) return false;
     if (statuses && !statuses.some((one) => hasStatus(row.status, one))) return false;
