@@ -234,7 +234,7 @@ function print(
     ok: verdict.ok,
     ...(verdict.ok ? { status: accepted, eventId: verdict.event.id } : refusal),
     checks: verdict.checks,
-    mistakes,
+    mistakes: mistakes.map(({ fixes: _ofOthers, ...mistake }) => mistake),
     ...(unread === undefined ? {} : { unread }),
     ...(secret ? { secret } : {}),
   });

@@ -5,6 +5,7 @@ import { Section } from "../parts/section.js";
 import { VisibleBytes } from "../parts/visible-bytes.js";
 import { VisibleText } from "../parts/visible-text.js";
 import { fromBase64, sizeOf } from "../text/bytes.js";
+import { OtherSecret } from "./other-secret.js";
 
 /** What the HMAC covers, and the signature it should have against the one that came. */
 export function Signature({ hmac, cutAt }: { hmac: HmacDetail; cutAt: number | undefined }) {
@@ -25,6 +26,9 @@ export function Signature({ hmac, cutAt }: { hmac: HmacDetail; cutAt: number | u
       )}
       {expected !== undefined && received !== undefined && (
         <p class="note">{firstDifference === undefined ? "They are the same." : "They differ."}</p>
+      )}
+      {canonicalBase64 !== undefined && received !== undefined && firstDifference !== undefined && (
+        <OtherSecret input={fromBase64(canonicalBase64)} received={received} />
       )}
     </Section>
   );

@@ -199,6 +199,8 @@ export interface Mistake {
   readonly title: string;
   readonly message: string;
   readonly fix: string;
+  /** The fix as code in several languages, the sender's own first; absent where it is no matter of code. */
+  readonly fixes?: readonly { readonly language: string; readonly fix: string }[];
 }
 
 /** What the automation did with an accepted event. `ctx.trigger` is the request's body. */

@@ -115,7 +115,13 @@ function checkOf(value: JsonObject): Check | undefined {
 function mistakeOf(value: JsonObject): Mistake | undefined {
   const { id, title, message, fix } = texts(value, "id", "title", "message", "fix");
   if (id === undefined || title === undefined || message === undefined || fix === undefined) return undefined;
-  return { id, title, message, fix };
+  const fixes = listOf(value.fixes, fixOf);
+  return { id, title, message, fix, ...(fixes.length === 0 ? {} : { fixes }) };
+}
+
+function fixOf(value: JsonObject): { language: string; fix: string } | undefined {
+  const { language, fix } = texts(value, "language", "fix");
+  return language === undefined || fix === undefined ? undefined : { language, fix };
 }
 
 function demandedOf(value: JsonObject | undefined): { demanded?: Demanded } {

@@ -18,7 +18,7 @@ import {
   SIGNATURE_HEADER,
   TIMESTAMP_HEADER,
 } from "../../schemes/access-governance/protocol.js";
-import { inWords, type Mistake } from "../rows/mistake.js";
+import { inWords, type Mistake, type MistakeRow } from "../rows/mistake.js";
 import { mistakesFound } from "../rows/run.js";
 import { doctorOf, type SchemeInputs } from "../schemes/mistakes-by-name.js";
 import type { OtherScheme } from "../schemes/other-scheme.js";
@@ -26,6 +26,7 @@ import { inflate } from "../texts/rewrite.js";
 import { mistakesInAge, mistakesInBody, mistakesInHeader, mistakesInHeaders, movedToken } from "./headers.js";
 import { EXPIRED } from "./mistakes/expiry.js";
 import { OTHER_NAMES, TARGET_MISTAKES, TIMESTAMP_STALE } from "./mistakes/header.js";
+import { inSendersWords } from "./mistakes/sender-fixes.js";
 import { SECRET_SENT } from "./mistakes/signature.js";
 import { TOKEN_MISTAKES } from "./mistakes/token.js";
 import type { KnownSecret } from "./search.js";
@@ -169,9 +170,9 @@ export async function diagnose(input: DiagnoseInput | SchemeInputs[OtherScheme])
     ...mistakesInBody(body),
     ...mistakesInAge(headers, nowSeconds),
   ];
-  return {
-    mistakes: likeliestFirst(isCompressed(headers) ? withoutUnread(found, body) : found).map(inWords),
-  };
+  const [userAgent] = headers.all("User-Agent");
+  const rows: readonly MistakeRow[] = isCompressed(headers) ? withoutUnread(found, body) : found;
+  return { mistakes: likeliestFirst(rows).map((row) => inSendersWords(row, userAgent)) };
 }
 
 function isCompressed(headers: ReceivedHeaders): boolean {

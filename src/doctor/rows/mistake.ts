@@ -11,8 +11,10 @@ export interface Mistake {
   readonly title: string;
   /** What is wrong, in a sentence or two. A diagnosis adds what it saw in the request, such as `It is 361 s old.` */
   readonly message: string;
-  /** What to change, with code. */
+  /** What to change, with code: in the sender's language, where its User-Agent shows it and the mistake is one of code. */
   readonly fix: string;
+  /** The same in several languages, the likeliest first; absent where the fix is no code, and in the catalogue. */
+  readonly fixes?: readonly { readonly language: string; readonly fix: string }[];
 }
 
 /** What a listener with one bug has in common with others: where in its code the bug is. */

@@ -25,6 +25,7 @@ describe("diagnose", () => {
       title: "Secret decoded from base64url",
       message: expect.stringMatching(/decoded/),
       fix: expect.stringMatching(/as it is/),
+      fixes: expect.any(Array),
     });
     expect(JSON.stringify(mistakes)).not.toContain(secret);
     expect(await idsOf(headersWith(ofDecodedSecret), secret, new TextEncoder().encode(body))).toContain(
