@@ -57,8 +57,14 @@ const RAW =
 
 it.each<[options: object, words: string]>([
   [{ trustedProxies: ["x"] }, 'trustedProxies cannot be used. Not an address range: "x"'],
-  [{ attemptLimits: { failures: -1 } }, "attemptLimits.failures must be a whole number from 1 on, or Infinity"],
-  [{ attemptLimits: { failures: 0 } }, "attemptLimits.failures must be a whole number from 1 on, or Infinity"],
+  [
+    { attemptLimits: { failures: -1 } },
+    "attemptLimits.failures must be a whole number from 1 on, or Infinity",
+  ],
+  [
+    { attemptLimits: { failures: 0 } },
+    "attemptLimits.failures must be a whole number from 1 on, or Infinity",
+  ],
   [{ faults: { getAuthConfig: 5 } }, "faults.getAuthConfig: fault must be object"],
   [{ faults: { getAuthConfig: { sequence: [], status: 500 } } }, "faults.getAuthConfig: sequence"],
 ])("%j is refused by the name of the member", async (options, words) => {
