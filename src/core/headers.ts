@@ -90,9 +90,9 @@ export function jsonTypeFault(headers: ReceivedHeaders) {
 
 /** The three forms of a date in HTTP: the one that servers generate, and two of old that are read all the same. */
 const HTTP_DATES = [
-  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>[0-9]{2}) (?<month>[A-Z][a-z]{2}) (?<year>[0-9]{4}) (?<minute>[0-9]{2}:[0-9]{2}):(?<second>[0-9]{2}) GMT$/,
-  /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>[0-9]{2})-(?<month>[A-Z][a-z]{2})-(?<year>[0-9]{2}) (?<minute>[0-9]{2}:[0-9]{2}):(?<second>[0-9]{2}) GMT$/,
-  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?<month>[A-Z][a-z]{2}) (?<day>[ 0-9][0-9]) (?<minute>[0-9]{2}:[0-9]{2}):(?<second>[0-9]{2}) (?<year>[0-9]{4})$/,
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>\d\d) (?<month>[A-Z][a-z]{2}) (?<year>\d{4}) (?<time>\d\d:\d\d):(?<second>\d\d) GMT$/,
+  /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\d\d)-(?<month>[A-Z][a-z]{2})-(?<year>\d\d) (?<time>\d\d:\d\d):(?<second>\d\d) GMT$/,
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?<month>[A-Z][a-z]{2}) (?<day>[ \d]\d) (?<time>\d\d:\d\d):(?<second>\d\d) (?<year>\d{4})$/,
 ];
 
 /**
@@ -105,14 +105,14 @@ export function httpDate(text: string | undefined, now: number = Date.now()): nu
   if (text === undefined) return undefined;
   const found = HTTP_DATES.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
   if (!found) return undefined;
-  const { day = "", month, year = "", minute, second } = found;
+  const { day = "", month, year = "", time, second } = found;
   // The grammar has leap seconds, which the platform's clock has not.
   const isLeap = second === "60";
-  const date = `${day.replace(" ", "0")} ${month} ${fullYear(year, now)} ${minute}:${isLeap ? "59" : second} GMT`;
-  const time = Date.parse(date);
+  const date = `${day.replace(" ", "0")} ${month} ${fullYear(year, now)} ${time}:${isLeap ? "59" : second} GMT`;
+  const ms = Date.parse(date);
   // Date.parse reads 31 Feb as 3 Mar.
-  if (Number.isNaN(time) || !new Date(time).toUTCString().endsWith(date)) return undefined;
-  return isLeap ? time + 1_000 : time;
+  if (Number.isNaN(ms) || !new Date(ms).toUTCString().endsWith(date)) return undefined;
+  return isLeap ? ms + 1_000 : ms;
 }
 
 function fullYear(year: string, now: number): string {

@@ -11,7 +11,7 @@ const SCHEME_WORD = /^[A-Za-z]+ +/;
 
 /** Characters as JSON, HTML and URLs escape them; backslashes however often what stands behind them was escaped. */
 const ESCAPED =
-  /\\+u([0-9a-f]{4})|(\\+)|&#([0-9]{1,7});|&#x([0-9a-f]{1,6});|&(amp|lt|gt|quot|apos);|%([0-9a-f]{2})/gi;
+  /\\+u([0-9a-f]{4})|(\\+)|&#(\d{1,7});|&#x([0-9a-f]{1,6});|&(amp|lt|gt|quot|apos);|%([0-9a-f]{2})/gi;
 
 const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 

@@ -68,7 +68,7 @@ export function duplicateMember(validJson: string): string | undefined {
 }
 
 /** A text, which may hold digits, or a number. */
-const NUMBER = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|-?[0-9][0-9.eE+-]*/g;
+const NUMBER = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|-?\d[0-9.eE+-]*/g;
 
 /** The first number of a valid JSON text that `JSON.parse` rounds, so that it would be written as another number. */
 export function roundedNumber(validJson: string): string | undefined {
@@ -80,7 +80,7 @@ export function roundedNumber(validJson: string): string | undefined {
 /** A number's digits and exponent in one spelling. */
 function decimal(number: string): string {
   const [, sign, whole = "", part = "", exponent = "0"] =
-    /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(number) ?? [];
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
   const digits = (whole + part).replace(/^0+/, "");
   let end = digits.length;
   while (digits[end - 1] === "0") end -= 1; // an expression would begin again at each zero

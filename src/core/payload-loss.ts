@@ -6,22 +6,24 @@ interface Loss {
   readonly steps: string[];
 }
 
+const AS_OBJECT = "Object.fromEntries() makes an object of it";
+
 /** What can be done about kinds that people hand in. */
 const ADVICE: Readonly<Record<string, string>> = {
   BigInt: "write it as a text, as JSON readers round large numbers",
   Blob: "await its text()",
   Error: "write the members of it that matter, such as { message: error.message }",
   File: "await its text()",
-  FormData: "Object.fromEntries() makes an object of it",
-  Headers: "Object.fromEntries() makes an object of it",
-  Map: "Object.fromEntries() makes an object of it",
+  FormData: AS_OBJECT,
+  Headers: AS_OBJECT,
+  Map: AS_OBJECT,
   Promise: "await it",
   ReadableStream: "read it to its end first",
   RegExp: "write its source",
   Request: "await its json()",
   Response: "await its json()",
   Set: "[...set] makes a list of it",
-  URLSearchParams: "Object.fromEntries() makes an object of it",
+  URLSearchParams: AS_OBJECT,
 };
 
 const AS_NULL = "which a list cannot leave out: write null";
@@ -47,6 +49,8 @@ function lossOf(value: unknown, key: string, open: Set<object> | undefined): Los
     case "object":
       if (value === null) return undefined;
       return open ? lossOfOpened(value, key, open) : lossOfObject(value, key, open);
+    case "string":
+      return value.isWellFormed() ? undefined : lost("text that is cut within a character: toWellFormed()");
     case "number":
       return Number.isFinite(value) ? undefined : lost(`${value}, for which JSON has no number`);
     case "bigint":
@@ -84,7 +88,6 @@ function isPlain(value: object): boolean {
 function lossOfItems(items: readonly unknown[], open: Set<object> | undefined): Loss | undefined {
   for (let at = 0; at < items.length; at++) {
     const item = items[at];
-    if (typeof item === "string") continue;
     const loss =
       item === undefined
         ? lost(`undefined, ${AS_NULL}`)
@@ -106,8 +109,7 @@ function lossOfMembers(value: object, open: Set<object> | undefined): Loss | und
   let name: string | undefined;
   for (name in value) {
     const member: unknown = (value as Record<string, unknown>)[name];
-    if (typeof member === "string") continue;
-    const loss = lossOf(member, name, open);
+    const loss = lossOf(name.isWellFormed() ? member : name, name, open);
     if (loss && Object.hasOwn(value, name)) return within(loss, stepTo(name));
   }
   return name === undefined ? unseen(value) : undefined;

@@ -24,7 +24,7 @@ export const MAX_KEY_ID_LENGTH = 256;
 /** A processed event id is remembered this long. */
 export const EVENT_ID_RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 
-const GRAMMAR = /^(?:0|[1-9][0-9]{0,14})$/;
+const GRAMMAR = /^(?:0|[1-9]\d{0,14})$/;
 
 /** Whether a text is a `Webhook-Timestamp`: Unix seconds in decimal, one spelling for each value. */
 export function isTimestamp(text: string): boolean {

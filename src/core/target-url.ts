@@ -38,7 +38,7 @@ function isNamedBy(name: string, host: string): boolean {
 
 /** A name that no public DNS has: of one part, as containers have them, or under a top level that is for local names. */
 const LOCAL_NAME =
-  /^(?:[a-z_][a-z0-9_-]{0,62}|(?:\*|[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){0,8})\.localhost|[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){0,8}\.(?:internal|local|test))$/i;
+  /^(?:[a-z_][\w-]{0,62}|\*\.localhost|[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.(?:localhost|internal|local|test))$/i;
 
 /** Whether the option `plainHttpHosts` can open a name. */
 export function isLocalName(name: string): boolean {

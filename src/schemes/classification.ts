@@ -172,7 +172,7 @@ export function acceptance(answer: Answer, otherwise?: string): Classification {
 function retryAfterMs(headers: readonly HeaderPair[], now: number): number | undefined {
   const text = onlyValue(headers, "retry-after");
   if (text === undefined) return undefined;
-  if (/^[0-9]+(?:\.[0-9]+)?$/.test(text)) return Math.ceil(Number(text)) * 1000;
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text)) * 1000;
   const date = httpDate(text, now);
   return date === undefined ? undefined : Math.max(0, date - now);
 }

@@ -138,6 +138,12 @@ function headerLine([name, value]: HeaderPair): HeaderPair {
 
 /** A caller's headers as lines. Throws for a header of the scheme's own, or with characters that are not allowed. */
 export function extraHeaders(scheme: Scheme, headers: Readonly<Record<string, string>> = {}): HeaderPair[] {
+  const isList = Symbol.iterator in headers || "then" in headers;
+  const wrong = isList ? "" : Object.keys(headers).find((name) => typeof headers[name] !== "string");
+  if (wrong !== undefined)
+    throw new TypeError(
+      `headers must be an object of names and texts${wrong && `; is the variable of ${shown(wrong)} set?`}`,
+    );
   return Object.entries(headers).map((line) => {
     if (isReserved(scheme, line[0]))
       throw new TypeError(`headers must not set ${line[0]}: it belongs to the protocol`);

@@ -11,6 +11,15 @@ import { fileOfEachTest } from "../outbox/sqlite/files.js";
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const written = (payload: unknown) => new TextDecoder().decode(createEvent(payload).body);
 
+it("a text that is cut within a character is named by its place, as a member and as a name", () => {
+  const half = "🤨".slice(0, 1);
+  expect(refused({ user: { tags: ["a", half] } })).toMatch(
+    /^payload\.user\.tags\[1\] is text that is cut within/,
+  );
+  expect(refused({ [half]: 1 })).toMatch(/^payload\["\?"\] is text that is cut within/);
+  expect(written({ m: "🤨" })).toBe('{"m":"🤨"}');
+});
+
 /** The message of a refusal. */
 function refused(payload: unknown): string {
   try {

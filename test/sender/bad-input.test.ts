@@ -245,3 +245,17 @@ describe("an option that cannot work", () => {
     expect(() => create(options)).toThrow(words);
   });
 });
+
+it.each<[string, unknown]>([
+  ["Headers", new Headers({ "X-Key": "1" })],
+  ["a Map", new Map([["X-Key", "1"]])],
+  ["pairs", [["X-Key", "1"]]],
+  ["a Promise", Promise.resolve({ "X-Key": "1" })],
+  ["a variable that is not set", { "X-Key": undefined }],
+])("headers as %s are refused, and not lost", (_, headers) => {
+  const url = "https://tenant.example.com/api/v1/webhooks/incoming/lst_1";
+  const signer = hmacSigner({ secret: "a-secret-of-more-than-thirty-two-characters" });
+  expect(() => createSender({ url, signer, headers: headers as Record<string, string> })).toThrow(
+    /headers must be an object of names and texts/,
+  );
+});

@@ -19,8 +19,8 @@ import {
 import { countOf } from "../output.js";
 import { configuredScheme, keptOf, SCHEME_FLAGS, schemeOf } from "../schemes/chosen-scheme.js";
 import type { CliScheme, SchemeSettings } from "../schemes/schemes.js";
-import { postExactly } from "../send/agent.js";
 import { explainFailure } from "../send/explain-failure.js";
+import { postExactly } from "../send/post-exactly.js";
 import { reachOf, requireOwnHeaders, unsignedBy } from "../send/reach.js";
 import { describeRequest, senderOptions, sendOne } from "../send/send-one.js";
 import { confirm } from "../terminal/ask.js";

@@ -12,6 +12,7 @@ import {
   EXAMPLE_EVENTS,
   eventOf,
   payloadOf,
+  readable,
   requiredData,
   setMembers,
 } from "../send/payload.js";
@@ -107,6 +108,7 @@ export const send: Command = {
     );
     if (args.flag("batch")) return (await import("../send/send-batch.js")).sendBatch(context, data);
     const target = await resolveTarget(context);
+    for (const assignment of assignments) await readable(assignment, "--set");
     const payload = await payloadOf(io, data);
     const event = eventOf(context, assignments.length > 0 ? setMembers(payload, assignments) : payload, data);
     if (args.flag("dry-run") || args.flag("curl")) return printRequest(context, target, event);

@@ -1,7 +1,7 @@
 // The connection agent that flags and proxy variables ask for.
 import { X509Certificate } from "node:crypto";
 import { BlockList, isIP } from "node:net";
-import type { ConnectionAgent, HeaderPair, TransportResponse } from "hookproof";
+import type { ConnectionAgent } from "hookproof";
 import { getProxyForUrl } from "proxy-from-env";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { readPemFile } from "../files.js";
@@ -71,39 +71,4 @@ function checkedAuthority(bytes: Buffer, file: string): Buffer {
 function isLoopback(host: string): boolean {
   const version = isIP(host);
   return version === 0 ? host === "localhost" : LOOPBACK.check(host, version === 6 ? "ipv6" : "ipv4");
-}
-
-/** A request that is sent unchanged. */
-interface RawRequest {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  readonly body: Uint8Array;
-}
-
-/** Headers of the connection, which the transport writes itself. */
-const OF_THE_CONNECTION = /^(?:host|content-length|transfer-encoding|connection|trailer)$/i;
-
-/** Posts a request without signing or checking it. */
-export async function postExactly(
-  { url, headers, body }: RawRequest,
-  { timeoutMs, reach }: { timeoutMs: number; reach: Reach },
-): Promise<TransportResponse> {
-  const { nodeTransport } = await import("hookproof/node");
-  const { withHeaders } = await import("./reach.js");
-  const send = withHeaders(nodeTransport({ agent: await agentFor(url, reach) }), reach);
-  const lines = Object.entries(headers)
-    .filter(([name]) => !OF_THE_CONNECTION.test(name))
-    .flatMap(([name, values]) => [values].flat().map((value): HeaderPair => [name, value]));
-  try {
-    return await send({
-      method: "POST",
-      url,
-      headers: lines,
-      body,
-      timeoutMs,
-      maxResponseBytes: 65_536,
-    });
-  } catch (error) {
-    throw (await import("./explain-failure.js")).explainFailure(error);
-  }
 }

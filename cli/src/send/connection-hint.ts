@@ -13,15 +13,15 @@ export function connectionHint(code: string, message: string, cause?: unknown): 
   if (reason === "ENOTFOUND" || reason === "EAI_AGAIN")
     return "The name of the host is not known: look for a typing mistake, or a network that is down.";
   if (reason === "ECONNRESET" || code === "RESPONSE_INVALID")
-    return "Something else than HTTP may answer there: if it expects TLS, use https://.";
+    return "Something else than HTTP may answer there: if it expects TLS, use https://. Over https:// it may want another client certificate.";
   if (code !== "TLS_FAILED") return undefined;
   if (/ALERT_(?:CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA|CERTIFICATE_UNKNOWN)$/.test(reason))
     return "The listener wants a client certificate that it knows: give it with --cert <file> and --key-file <file>.";
-  const { message: words } = Object(cause) as { message?: unknown };
-  if (
-    /PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|protocol version|unsupported protocol/.test(`${reason} ${words}`)
-  )
+  const words = `${reason} ${wordsOf(cause)}`;
+  if (/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|protocol version|unsupported protocol/.test(words))
     return "The listener speaks an older version of TLS than this machine takes: it needs 1.2 or later.";
+  if (/HANDSHAKE_FAILURE|handshake failure|NO_SHARED_CIPHER/.test(words))
+    return "The listener ended the handshake of TLS: it may want a client certificate (--cert <file> and --key-file <file>), or share no cipher with this machine.";
   if (reason === "EPROTO" || /^ERR_SSL/.test(reason))
     return port === undefined
       ? "That port does not answer with TLS: compare the URL with the listener's."
@@ -30,4 +30,10 @@ export function connectionHint(code: string, message: string, cause?: unknown): 
     return "The certificate is for another name: use the name that it has.";
   if (reason === "CERT_HAS_EXPIRED") return "The certificate has expired: the listener needs a new one.";
   return `The certificate is not trusted: name it, or its authority, with --ca <file>${port === undefined ? "." : ", or use --insecure."}`;
+}
+
+/** The messages of an error and of what caused it: a failed delivery holds OpenSSL's own two causes deep. */
+function wordsOf(error: unknown, depth = 0): string {
+  const { message = "", cause } = Object(error) as { message?: unknown; cause?: unknown };
+  return cause === undefined || depth > 4 ? `${message}` : `${message} ${wordsOf(cause, depth + 1)}`;
 }

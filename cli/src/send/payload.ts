@@ -1,10 +1,12 @@
 // Makes the event of `--data`, `--set` and `--event-id`.
+import { isUtf8 } from "node:buffer";
 import { existsSync } from "node:fs";
 import { createEvent, HookproofError, type WebhookEvent } from "hookproof";
 import type { Context, Flag } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { readUnmarked } from "../files.js";
 import { jsonMistake } from "../input/json-mistake.js";
+import { textOf } from "../input/text.js";
 import { hasPipedInput, type Io } from "../io.js";
 import { DoubledMember, readExact, writeExact } from "./exact-json.js";
 
@@ -39,10 +41,18 @@ export function requiredData({ args, io }: Context, example: string, otherwise?:
   return data;
 }
 
+/** A text of the command line, which was UTF-8. */
+export async function readable(text: string, name: string): Promise<string> {
+  if (text.includes("\uFFFD")) (await import("../input/given-text.js")).requireReadable(name);
+  return text;
+}
+
 /** The payload of `--data`: `@file` and `-` are read as bytes, without a byte order mark; anything else is the JSON text itself. */
 export async function payloadOf(io: Io, data: string): Promise<string | Uint8Array> {
-  if (data === "-") return readUnmarked(io, data);
-  return data.startsWith("@") ? readUnmarked(io, data.slice(1)) : data;
+  if (data !== "-" && !data.startsWith("@")) return readable(data, "--data");
+  const bytes = await readUnmarked(io, data.replace(/^@/, ""));
+  if (!isUtf8(bytes)) textOf(bytes, data.slice(1) || "Standard input"); // which refuses it by its name
+  return bytes;
 }
 
 const NEW_ID = "Leave it out for a new one.";

@@ -1,5 +1,6 @@
 // Connects through a proxy.
 import { HttpsProxyAgent } from "https-proxy-agent";
+import { usageError } from "../failure.js";
 
 /** How long a proxy may take to open a tunnel. */
 const TUNNEL_MS = 5_000;
@@ -26,7 +27,12 @@ class TunnelAgent extends HttpsProxyAgent<string> {
   }
 }
 
-/** An agent that reaches everything through a proxy. */
+/** An agent that reaches everything through a proxy. Its URL may hold a password, so a wrong one is not repeated. */
 export function tunnelAgent(proxy: string): HttpsProxyAgent<string> {
+  if (!URL.canParse(proxy) || !/^https?:$/.test(new URL(proxy).protocol))
+    throw usageError(
+      "The proxy that HTTPS_PROXY or ALL_PROXY names must be an http or https URL.",
+      "Such as HTTPS_PROXY=http://host:port; NO_PROXY names hosts that are reached without it.",
+    );
   return new TunnelAgent(proxy, { keepAlive: true });
 }

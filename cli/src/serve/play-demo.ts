@@ -15,7 +15,7 @@ import { createKeySet, generateKey, type KeyRecord, remoteKeys } from "hookproof
 import { toJwksListener } from "hookproof/node";
 import type { HandledRequest, Inspector, RunningServer } from "hookproof-service/listeners";
 import type { Context } from "../command.js";
-import { postExactly } from "../send/agent.js";
+import { postExactly } from "../send/post-exactly.js";
 import type { Reach } from "../send/reach.js";
 import { writeSession } from "./sessions.js";
 

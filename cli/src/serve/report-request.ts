@@ -5,7 +5,7 @@ import type { ReceiverAnswer, Verdict } from "hookproof/receiver";
 import type { HandledRequest } from "hookproof-service/listeners";
 import type { Context } from "../command.js";
 import { CliError } from "../failure.js";
-import { postExactly } from "../send/agent.js";
+import { postExactly } from "../send/post-exactly.js";
 import { showMessage } from "../send/transport.js";
 import { eventTypeIn } from "./security-event-types.js";
 
