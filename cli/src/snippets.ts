@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 /** What a program proves a webhook with, and what it does. */
 export type SnippetMethod = "hmac" | "jwt";
 export type SnippetAction = "sign" | "verify" | "send";
-/** What there is a program for: a token is signed, and sent in a header as any other. */
-type SnippetPart = `${SnippetMethod}-sign` | `${SnippetMethod}-verify` | "hmac-send";
+/** What there is a program for. */
+type SnippetPart = `${SnippetMethod}-${SnippetAction}`;
 
 /** The programs of one language. */
 interface SnippetLanguage {
@@ -31,18 +31,20 @@ export const SNIPPETS: Readonly<Record<string, SnippetLanguage>> = {
       "hmac-verify": "HmacVerify.java",
       "hmac-send": "HmacSend.java",
       "jwt-sign": "JwtSign.java",
+      "jwt-send": "JwtSend.java",
       "jwt-verify": "JwtVerify.java",
     },
   },
   csharp: {
     title: "C#",
     library: "Microsoft.IdentityModel.JsonWebTokens",
-    notRun: ["jwt-sign", "jwt-verify"],
+    notRun: ["jwt-sign", "jwt-send", "jwt-verify"],
     files: {
       "hmac-sign": "HmacSign.cs",
       "hmac-verify": "HmacVerify.cs",
       "hmac-send": "HmacSend.cs",
       "jwt-sign": "JwtSign.cs",
+      "jwt-send": "JwtSend.cs",
       "jwt-verify": "JwtVerify.cs",
     },
   },
@@ -51,7 +53,7 @@ export const SNIPPETS: Readonly<Record<string, SnippetLanguage>> = {
   rust: {
     title: "Rust",
     library: "the crate jsonwebtoken",
-    notRun: ["hmac-send", "jwt-sign", "jwt-verify"],
+    notRun: ["hmac-send", "jwt-sign", "jwt-send", "jwt-verify"],
     files: named("rs"),
   },
   shell: { title: "Shell", library: "none; openssl and jq", notRun: [], files: named("sh") },
@@ -63,6 +65,7 @@ function named(extension: string): SnippetLanguage["files"] {
     "hmac-verify": `hmac-verify.${extension}`,
     "hmac-send": `hmac-send.${extension}`,
     "jwt-sign": `jwt-sign.${extension}`,
+    "jwt-send": `jwt-send.${extension}`,
     "jwt-verify": `jwt-verify.${extension}`,
   };
 }
@@ -76,7 +79,7 @@ export interface Snippet {
   readonly tested: boolean;
 }
 
-/** The program of a language; `undefined` for another language, and for one that sends tokens. */
+/** The program of a language; `undefined` for another language. */
 export function snippetOf(
   language: string,
   method: SnippetMethod,
@@ -84,7 +87,7 @@ export function snippetOf(
 ): Snippet | undefined {
   const found = Object.hasOwn(SNIPPETS, language) ? SNIPPETS[language] : undefined;
   const part = `${method}-${action}` as const;
-  if (!found || part === "jwt-send") return undefined;
+  if (!found) return undefined;
   const file = found.files[part];
   const code = readFileSync(new URL(`../snippets/${file}`, import.meta.url), "utf8");
   return { file, code, library: found.library, tested: !found.notRun.includes(part) };

@@ -141,11 +141,13 @@ const BIN = join(import.meta.dirname, "../bin/hookproof.cjs");
 const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 
 /** `hookproof listen` in a process of its own; gives the listener's URL. */
-async function listening(): Promise<string> {
+async function listening(proof: "hmac" | "jwt" = "hmac"): Promise<string> {
   const home = temporaryFolder("snippet-listener");
-  const file = join(home, "secret");
-  writeFileSync(file, SECRET, { mode: 0o600 });
-  const words = ["listen", "--port", "0", "--no-ui", "--secret-file", file, "--json"];
+  const file = join(home, "proof");
+  const keySet = { keys: vectors.keys.map(({ jwk }) => jwk) };
+  writeFileSync(file, proof === "hmac" ? SECRET : JSON.stringify(keySet), { mode: 0o600 });
+  const flag = proof === "hmac" ? "--secret-file" : "--jwks";
+  const words = ["listen", "--port", "0", "--no-ui", flag, file, "--json"];
   const child = spawn(process.execPath, [BIN, ...words], {
     env: { ...process.env, HOME: home, HOOKPROOF_HOME: home },
     stdio: ["ignore", "pipe", "ignore"],
@@ -181,9 +183,10 @@ beforeAll(requireBuild);
 
 it("each program that sends goes to what listen runs, unless it is told where to", () => {
   for (const name of Object.keys(SNIPPETS))
-    expect(snippetOf(name, "hmac", "send")?.code, name).toContain(
-      "http://127.0.0.1:4400/api/v1/webhooks/incoming/lst_local",
-    );
+    for (const method of ["hmac", "jwt"] as const)
+      expect(snippetOf(name, method, "send")?.code, name).toContain(
+        "http://127.0.0.1:4400/api/v1/webhooks/incoming/lst_local",
+      );
 });
 
 describe.each(Object.keys(SNIPPETS).filter((name) => name in RUNS))("in %s", (name) => {
@@ -267,6 +270,51 @@ describe.each(Object.keys(SNIPPETS).filter((name) => name in RUNS))("in %s", (na
       expect(nobody.said).not.toMatch(/Traceback|\bat \w+\.|Fatal error/);
       expect(nobody.code).not.toBe(0);
     });
+
+  if (snippetOf(name, "jwt", "send")?.tested)
+    itWith(tool, has)(
+      "sends with a token to hookproof listen, and says what it answers",
+      seconds(300),
+      async () => {
+        const rsa = vectors.keys.find(({ jwk }) => jwk.alg === "RS256");
+        if (!rsa) throw new Error("no RSA key");
+        const secretKey = join(temporaryFolder("snippet-keys"), "private.pem");
+        writeFileSync(secretKey, rsa.privatePkcs8Pem, { mode: 0o600 });
+        const [program, ...first] = prepare(
+          snippetOf(name, "jwt", "send")?.file ?? "",
+          temporaryFolder("snippet"),
+        );
+        const send = async (...args: string[]) => {
+          const child = spawn(program, [...first, ...args], {
+            env: { ...process.env, HOOKPROOF_KEY: secretKey },
+          });
+          child.stdin.end('{"name": "Jos\u00e9 \u2013 \\"x\\"" }\r\n');
+          const [printed, said, [code]] = await Promise.all([
+            text(child.stdout),
+            text(child.stderr),
+            once(child, "close"),
+          ]);
+          return { printed, said, code };
+        };
+        const [url, id, { kid }] = [await listening("jwt"), newEventId(), rsa.jwk];
+        expect(await send(kid, url)).toMatchObject({ printed: expect.stringMatching(/^200 /), code: 0 });
+        expect(await send(kid, url, id)).toMatchObject({ printed: expect.stringMatching(/^200 /), code: 0 });
+        expect(await send(kid, url, id)).toMatchObject({ printed: expect.stringMatching(/^409 /), code: 0 });
+        expect(await send("another", url)).toMatchObject({
+          printed: expect.stringMatching(/^401 .*KEY_NOT_FOUND/s),
+          code: 1,
+        });
+        const elsewhere = await redirecting();
+        expect(await send(kid, elsewhere.url)).toMatchObject({
+          printed: expect.stringMatching(/^302 /),
+          code: 1,
+        });
+        expect(elsewhere.followed()).toBe(0);
+        const nobody = await send(kid, "http://127.0.0.1:9/api/v1/webhooks/incoming/lst_1");
+        expect([nobody.printed, nobody.code]).not.toEqual(["", 0]);
+        expect(nobody.said).not.toMatch(/Traceback|\bat \w+\.|Fatal error/);
+      },
+    );
 
   itWith(tool, has)("takes by HMAC no id and no time but in the library's form", seconds(300), () => {
     const verify = start("hmac", "verify");

@@ -3,6 +3,12 @@ import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
 import { SNIPPETS, type SnippetAction, type SnippetMethod, snippetOf } from "../snippets.js";
 
+/** What a program that sends has to be given. */
+const GIVEN: Readonly<Record<SnippetMethod, string>> = {
+  hmac: "Give it the listener's secret in HOOKPROOF_SECRET.",
+  jwt: "Give it the key's kid, and the private key of RS256 in a file that HOOKPROOF_KEY names: hookproof keys export <kid> --private --yes --format pem.",
+};
+
 export const snippet: Command = {
   name: "snippet",
   details:
@@ -18,7 +24,7 @@ export const snippet: Command = {
       type: "string",
       choices: ["sign", "verify", "send"],
       default: "sign",
-      describe: "what the program does; send is with --method hmac",
+      describe: "what the program does; send goes to hookproof listen unless it is given a URL",
     },
   },
   examples: [
@@ -32,11 +38,6 @@ export const snippet: Command = {
     if (lang === undefined)
       throw usageError("--lang is missing.", `One of ${Object.keys(SNIPPETS).join(", ")}.`);
     const [method, action] = [args.text("method") as SnippetMethod, args.text("do") as SnippetAction];
-    if (method === "jwt" && action === "send")
-      throw usageError(
-        "--do send is for --method hmac.",
-        "Take --do sign for a token, and send it in the header Authorization: Bearer <token>.",
-      );
     const found = snippetOf(lang, method, action);
     if (!found) throw usageError("--lang is no language with a snippet.");
     out.document({ type: "snippet", ok: true, lang, method, do: action, ...found });
@@ -44,7 +45,7 @@ export const snippet: Command = {
     if (method === "jwt") out.note(`The usual library for tokens: ${found.library}.`);
     if (action === "send")
       out.note(
-        "It sends a body on its standard input, by default to what hookproof listen runs on port 4400. Give it the listener's secret in HOOKPROOF_SECRET.",
+        `It sends a body on its standard input, by default to what hookproof listen runs on port 4400. ${GIVEN[method]}`,
       );
     if (!found.tested)
       out.note("No test of this project has run it, as the compiler or a library is missing there.");

@@ -1,12 +1,12 @@
 // What the flags of `listen` demand of senders.
-import { generateSecret } from "hookproof";
+import { generateSecret, type SigningKey } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
 import type { HandledRequest, LocalListener, SchemeListener } from "hookproof-service/listeners";
 import type { Context } from "../command.js";
 import { fingerprintsOf, isLoopback } from "../credentials/origin-rule.js";
 import { findSecrets } from "../credentials/secrets.js";
 import { refuseIdle, usageError } from "../failure.js";
-import { keySetOf, keysFrom, type ReadKeySet } from "../keys/keys.js";
+import { keySetOf, keysFrom, type ReadKeySet, signingKey, storeFolder } from "../keys/keys.js";
 import {
   type ChosenScheme,
   configuredScheme,
@@ -55,7 +55,7 @@ export async function expectingOf(context: Context): Promise<Expecting> {
     secret: secrets[0],
     listener: async ({ id, baseUrl, allowedCidrs, forwards }) => ({
       listener: { id, baseUrl, auth, allowedCidrs },
-      ...(keySet ? { keySet: keySet.document } : {}),
+      ...(keySet ? { keySet: keySet.document, ...(await tokenSigner(context, baseUrl)) } : {}),
       // Showing requests is harmless; a forwarded request reaches an automation.
       allowDocumentedSecret: !forwards,
     }),
@@ -102,10 +102,46 @@ async function ofScheme(
       verifier: await madeWith(scheme, () => scheme.verifier(verifyingAt(place))),
       allowedCidrs,
       secrets,
+      ...(await schemeSigner(context, scheme, verifyingAt(place))),
       mistakes: (request) => mistakes(request, place),
     }),
     mistakes,
   };
+}
+
+/** Signs the inspector's test events with this user's own key, where there is one; the key set may lack it. */
+async function tokenSigner(context: Context, baseUrl: string): Promise<Pick<LocalListener, "signer">> {
+  const key = await ownKey(context);
+  if (!key) return {};
+  const { jwtSigner } = await import("hookproof");
+  return { signer: jwtSigner({ ...key, baseUrl }) };
+}
+
+/** The same for another scheme: by its secrets, or by this user's own key. */
+async function schemeSigner(
+  context: Context,
+  scheme: ChosenScheme,
+  agreed: ReturnType<ChosenScheme["settingsFor"]> & { secrets: readonly string[] },
+): Promise<Pick<SchemeListener, "signer">> {
+  const { secrets } = agreed;
+  const key = secrets.length > 0 ? undefined : await ownKey(context);
+  if (secrets.length === 0 && !key) return {};
+  const proof = key ? { key } : { secrets };
+  try {
+    return { signer: await scheme.signer({ ...agreed, ...proof }) };
+  } catch {
+    return {}; // a key of another kind than the scheme takes
+  }
+}
+
+async function ownKey({ args, io, config }: Context): Promise<SigningKey | undefined> {
+  if (args.isGiven("ui") && !args.flag("ui")) return undefined;
+  try {
+    const { storeOf } = await import("../config/folder-file.js");
+    return await signingKey(storeFolder(io, storeOf(config)), undefined);
+  } catch {
+    return undefined; // no key, or a store that is not this folder's to name
+  }
 }
 
 /** The given secret, or the profile's if it is for this machine; a secret of another listener is not used here. */

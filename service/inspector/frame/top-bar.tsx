@@ -16,6 +16,8 @@ interface TopBarProps {
   onMenu(open: boolean): void;
   /** Sends an event to a listener; absent where nothing can sign one. */
   readonly onTest: (() => void) | undefined;
+  /** Asks which listener, and what the event says. */
+  onOtherTest(): void;
   onForce(): void;
   /** Of the API whose calls are shown, in the place of `onForce`. */
   readonly onControl: (() => void) | undefined;
@@ -27,7 +29,7 @@ interface TopBarProps {
 /** Which listener this is, whether the page is live, and what concerns all requests. */
 export function TopBar(props: TopBarProps) {
   const { session, connected, forced, menu, items, views, onMenu, onForce, onControl } = props;
-  const { onTest, onStopForcing, onCopy, onHelp } = props;
+  const { onStopForcing, onCopy, onHelp } = props;
   const [listener, ...more] = session?.listeners ?? [];
   return (
     <header class="top">
@@ -65,12 +67,7 @@ export function TopBar(props: TopBarProps) {
             <Icon name="close" />
           </button>
         ))}
-        {onTest && (
-          <button type="button" title="Send a test event" onClick={onTest}>
-            <Icon name="send" />
-            <span class="word">Send a test event</span>
-          </button>
-        )}
+        <TestButtons {...props} />
         <button type="button" disabled={!session} onClick={onControl ?? onForce}>
           <Icon name="force" />
           <span class="word">{onControl ? "Control the service" : "Force answers"}</span>
@@ -88,6 +85,26 @@ export function TopBar(props: TopBarProps) {
         </button>
       </div>
     </header>
+  );
+}
+
+function TestButtons({ onTest, onOtherTest }: Pick<TopBarProps, "onTest" | "onOtherTest">) {
+  if (!onTest) return null;
+  return (
+    <div class="pair-of-buttons">
+      <button type="button" title="Send a test event" onClick={onTest}>
+        <Icon name="send" />
+        <span class="word">Send a test event</span>
+      </button>
+      <button
+        type="button"
+        aria-label="Another test event"
+        title="Another type, body or listener"
+        onClick={onOtherTest}
+      >
+        <Icon name="more" />
+      </button>
+    </div>
   );
 }
 

@@ -16,6 +16,7 @@ import type {
   SavedSnapshot,
   SessionInfo,
   SetFault,
+  TestEventOrder,
   TestEventResult,
 } from "../../src/inspector/contract.js";
 import { createCall, json, params } from "./call.js";
@@ -28,7 +29,7 @@ export interface Api {
   calls(q?: string): Promise<CallPage>;
   call(n: number, signal?: AbortSignal): Promise<CallDetail>;
   replay(n: number, order: ReplayOrder): Promise<ReplayResult>;
-  sendTestEvent(listenerId: string): Promise<TestEventResult>;
+  sendTestEvent(order: TestEventOrder): Promise<TestEventResult>;
   mark(n: number, mark: RequestMark): Promise<void>;
   force(answer: ForcedAnswer): Promise<ForcedAnswer>;
   stopForcing(listenerId: string): Promise<void>;
@@ -68,7 +69,7 @@ export function createApi(token: string): Api {
       (await call("GET", `api/events?${params({ after })}`, null, signal)).body ?? new ReadableStream(),
     exported: async (query) => (await call("GET", `api/export?${params(query)}`)).blob(),
     replay: async (n, order) => (await call("POST", `api/requests/${n}/replay`, json(order))).json(),
-    sendTestEvent: async (listenerId) => (await call("POST", "api/test-event", json({ listenerId }))).json(),
+    sendTestEvent: async (order) => (await call("POST", "api/test-event", json(order))).json(),
     async mark(n, mark) {
       await call("PUT", `api/requests/${n}/mark`, json(mark));
     },

@@ -7,6 +7,7 @@ export type * from "./calls-contract.js";
 export type * from "./debug-contract.js";
 export type * from "./forced-contract.js";
 export type * from "./forwarded-contract.js";
+export type * from "./test-event-contract.js";
 
 /**
  * What the inspector's server and its page say to each other: types and a few constants, so that both sides
@@ -20,7 +21,7 @@ export type * from "./forwarded-contract.js";
  * | `GET api/events?after=<event id>`    | server-sent events: `InspectorEvents`                             |
  * | `POST api/requests/:n/replay`        | `ReplayOrder` in, `ReplayResult` out                              |
  * | `PUT api/requests/:n/mark`           | `RequestMark` in, 204                                             |
- * | `POST api/test-event`                | `{ listenerId }` in, `TestEventResult` out                        |
+ * | `POST api/test-event`                | `TestEventOrder` in, `TestEventResult` out                        |
  * | `PUT api/forced-answer`              | `ForcedAnswer` in, `ForcedAnswer` out; one for each listener      |
  * | `DELETE api/forced-answer?listener=` | 204                                                               |
  * | `DELETE api/requests`                | 204; the numbers go on                                            |
@@ -75,6 +76,8 @@ export const LIMITS = {
   /** The most of a call's target in the list, and the most of its body and of its answer that is kept. */
   callTargetCharacters: 300,
   callBodyCharacters: 16_384,
+  /** The longest body of a test event. */
+  testBodyCharacters: 65_536,
   /** The largest file to import. */
   importBytes: 64 * 1024 * 1024,
 } as const;
@@ -263,6 +266,8 @@ export interface ListenerInfo {
   readonly url: string;
   /** Whether a request can be signed anew: without a signer only `exact` replays are possible. */
   readonly canSign: boolean;
+  /** Whether a test event can be signed. */
+  readonly canTest: boolean;
   readonly secretFingerprints: readonly string[];
   readonly allowedCidrs: readonly string[];
 }
@@ -277,6 +282,8 @@ export interface SessionInfo {
   /** The server's time. */
   readonly now: number;
   readonly listeners: readonly ListenerInfo[];
+  /** Bodies of test events by their type. */
+  readonly examples: Readonly<Record<string, object>>;
   /** Where requests are kept: a path, or nothing for memory. */
   readonly historyFile?: string;
   readonly forced: readonly ForcedAnswer[];

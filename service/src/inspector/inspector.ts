@@ -28,6 +28,7 @@ import { detailOf } from "./detail.js";
 import { createDiagnoses } from "./diagnoses.js";
 import type { Entry } from "./entry.js";
 import { pathOf } from "./entry-line.js";
+import { EXAMPLES } from "./example-events.js";
 import { exportedFile } from "./export-file.js";
 import { createFeed } from "./feed.js";
 import { forcedAnswers } from "./forced-answers.js";
@@ -78,8 +79,11 @@ export interface Inspector {
   detail(n: number): Promise<RequestDetail | undefined>;
   /** @throws {InspectorError} REQUEST_UNKNOWN, LISTENER_UNKNOWN, REPLAY_IMPOSSIBLE, REPLAYS_BUSY, REPLAY_FAILED */
   replay(n: number, order: ReplayOrder): Promise<ReplayResult>;
-  /** Sends an event of its own to a listener, rightly signed. Throws as `replay` does. */
-  sendTestEvent(listenerId: string): Promise<TestEventResult>;
+  /**
+   * Sends an event to a listener, rightly signed: the JSON text, or one of its own. Throws as `replay` does, and
+   * ORDER_INVALID for a text that is no JSON.
+   */
+  sendTestEvent(listenerId: string, body?: string): Promise<TestEventResult>;
   /** Records what Node's HTTP parser has refused: the `onRefused` of `startServer`. */
   recordRefused(refused: RefusedByNode): void;
   /** Pins a request, or notes something about it. */
@@ -221,6 +225,7 @@ class ListenerInspector implements Inspector {
     version: packageVersion(),
     now: Date.now(),
     listeners: [...this.#listeners.values()].map(({ info }) => info),
+    examples: EXAMPLES,
     ...(this.#historyFile === undefined ? {} : { historyFile: this.#historyFile }),
     forced: this.#forced.current,
     hasCalls: this.#hasCalls,
@@ -266,8 +271,8 @@ class ListenerInspector implements Inspector {
     throw new InspectorError(409, "LISTENER_UNKNOWN", "No listener with this request's path is running.");
   };
 
-  readonly sendTestEvent: Inspector["sendTestEvent"] = async (listenerId) =>
-    this.#replays.sendTest(this.#running(listenerId));
+  readonly sendTestEvent: Inspector["sendTestEvent"] = async (listenerId, body) =>
+    this.#replays.sendTest(this.#running(listenerId), body);
 
   readonly recordRefused: Inspector["recordRefused"] = (refused) => {
     const { row } = this.#history.add(withoutSecrets(refusedEntry(refused), this.#secrets()));

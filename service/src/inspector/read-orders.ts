@@ -5,6 +5,7 @@ import {
   LIMITS,
   type ReplayOrder,
   type RequestMark,
+  type TestEventOrder,
 } from "./contract.js";
 import { orderBy, orderInvalid, orderOf, wholeFrom } from "./order-schema.js";
 import { type QueryText, readQuery, text, wholeNumber } from "./query.js";
@@ -117,12 +118,22 @@ const MARK = orderOf(
 /** Reads what somebody says about a request. */
 export const readMark = (value: unknown): Promise<RequestMark> => orderBy(value, MARK);
 
-const TEST_EVENT = orderOf({ listenerId: LISTENER_ID }, ["listenerId"], { says: LISTENER_ID.says });
+const TEST_EVENT = orderOf(
+  {
+    listenerId: LISTENER_ID,
+    body: {
+      type: "string",
+      maxLength: LIMITS.testBodyCharacters,
+      says: `body is a JSON text of at most ${LIMITS.testBodyCharacters} characters.`,
+    },
+  },
+  ["listenerId"],
+  { says: LISTENER_ID.says },
+);
 
-/** Reads which listener is to get a test event. */
-export async function readTestEvent(value: unknown): Promise<string> {
-  return (await orderBy<{ listenerId: string }>(value, TEST_EVENT)).listenerId;
-}
+/** Reads which listener is to get a test event, and what it says. */
+export const readTestEvent = (value: unknown): Promise<TestEventOrder> =>
+  orderBy<TestEventOrder>(value, TEST_EVENT);
 
 /** Reads what goes into a file. */
 export function readExportQuery(query: QueryText): ExportQuery {

@@ -1,9 +1,11 @@
 // Makes the request that an order from the page stands for.
-import { type HeaderPair, newEventId } from "hookproof";
+import { createEvent, type HeaderPair, newEventId, signRequest, type WebhookEvent } from "hookproof";
 import { endToEndHeaders } from "../server/end-to-end-headers.js";
 import type { ReplayOrder } from "./contract.js";
 import { type Entry, isWhole, onlyHeader } from "./entry.js";
+import { EXAMPLES } from "./example-events.js";
 import { InspectorError } from "./inspector-error.js";
+import { orderInvalid } from "./order-schema.js";
 import type { RawRequest } from "./post-raw.js";
 import type { WatchedListener } from "./watched-listener.js";
 
@@ -41,28 +43,39 @@ export async function replayRequest(
   };
 }
 
-/** What a test event says. */
-const TEST_BODY = '{"type":"user.offboarded","userId":"u_123"}';
+/** What a test event says where nobody says it: what its scheme can sign. */
+function testBodyFor(scheme: string | undefined): string {
+  return JSON.stringify(EXAMPLES[scheme === "security-event-token" ? "session.revoked" : "user.offboarded"]);
+}
 
 /** A new event for a listener, rightly signed. */
-export async function testRequest(listener: WatchedListener): Promise<RawRequest> {
-  const { serverUrl, certificate, info } = listener;
-  const body = Buffer.from(TEST_BODY);
-  const [eventId, timestamp] = [newEventId(), nowSeconds()];
+export async function testRequest(listener: WatchedListener, given?: string): Promise<RawRequest> {
+  const { serverUrl, certificate, info, testSigner: signer, boundUrl } = listener;
+  if (!signer) throw impossible("The inspector has no key to sign for this listener.");
+  const text = given ?? testBodyFor(info.scheme);
+  const id = newEventId();
+  const { headers, body } = await signRequest({ url: boundUrl, signer, event: testEvent(text, id) }).catch(
+    (error: Error) => {
+      throw orderInvalid(`This listener's scheme cannot sign that: ${error.message}`);
+    },
+  );
+  const own = { ...headers, "User-Agent": `hookproof-inspector (${id})` };
   return {
     serverUrl,
     certificate,
     method: "POST",
     target: new URL(info.url).pathname,
-    headers: [
-      ["Content-Type", "application/json"],
-      ["User-Agent", "hookproof-inspector"],
-      ["Webhook-Timestamp", timestamp],
-      ["Webhook-Event-Id", eventId],
-      await signed({ eventId, timestamp, body }, listener),
-    ],
+    headers: Object.entries(own),
     body,
   };
+}
+
+function testEvent(text: string, eventId: string): WebhookEvent {
+  try {
+    return createEvent(text, { eventId });
+  } catch (error) {
+    throw orderInvalid(`body is no JSON text: ${(error as Error).message}`);
+  }
 }
 
 /** Id and timestamp of the request; an empty text leaves the header out. */

@@ -21,7 +21,7 @@ interface UnderWay {
 export interface Replays {
   send(entry: Entry, order: ReplayOrder, listener: WatchedListener): Promise<ReplayResult>;
   /** Sends an event that is signed as the listener demands. */
-  sendTest(listener: WatchedListener): Promise<TestEventResult>;
+  sendTest(listener: WatchedListener, body?: string): Promise<TestEventResult>;
   /** What a request of the page is, by its id, timestamp and proof. */
   recognise(headers: readonly HeaderPair[]): UnderWay | undefined;
 }
@@ -63,7 +63,7 @@ export function createReplays(): Replays {
       const replay = { of: entry.row.n, kind };
       return { kind, ...(await post(() => replayRequest(entry, order, listener), { replay })) };
     },
-    sendTest: (listener) => post(() => testRequest(listener), { isTest: true }),
+    sendTest: (listener, body) => post(() => testRequest(listener, body), { isTest: true }),
     recognise(headers) {
       if (underWay.size === 0) return undefined;
       const key = keyOf(headers);
@@ -75,8 +75,9 @@ export function createReplays(): Replays {
 
 function keyOf(headers: readonly HeaderPair[]): string {
   return JSON.stringify(
-    ["Webhook-Event-Id", "Webhook-Timestamp", "Webhook-Signature", "Authorization"].map((name) =>
-      headerValues(headers, name),
+    // The User-Agent of a test event is its own, as not every scheme has its proof in these header lines.
+    ["Webhook-Event-Id", "Webhook-Timestamp", "Webhook-Signature", "Authorization", "User-Agent"].map(
+      (name) => headerValues(headers, name),
     ),
   );
 }

@@ -75,7 +75,8 @@ function dataRouter(inspector: Inspector, token: PageToken): Router {
     response.status(204).end();
   });
   router.post("/test-event", token.ownOrigin, json, async (request, response) => {
-    response.json(await inspector.sendTestEvent(await readTestEvent(request.body)));
+    const { listenerId, body } = await readTestEvent(request.body);
+    response.json(await inspector.sendTestEvent(listenerId, body));
   });
   router.put("/forced-answer", token.ownOrigin, json, async (request, response) => {
     const answer = await readForcedAnswer(request.body);

@@ -25,6 +25,8 @@ export interface WatchedListener {
   readonly boundUrl: string;
   /** What signs its replays. */
   readonly signer: Signer | undefined;
+  /** What signs a test event. */
+  readonly testSigner: Signer | undefined;
   readonly secrets: readonly string[];
   /** The certificate its server shows, in PEM. */
   readonly certificate: string | undefined;
@@ -69,7 +71,7 @@ export function watchListener(setup: AnyListener, options: WatchOptions): Watche
   return setup.verifier === undefined ? watchOwn(setup, options) : watchScheme(setup, options);
 }
 
-/** A listener of another scheme: nothing can be signed for it here, so its replays are exact ones. */
+/** A listener of another scheme: its replays are exact ones, and a test event needs its `signer`. */
 function watchScheme(
   setup: SchemeListener,
   { serverUrl, certificate, runOf }: WatchOptions,
@@ -82,6 +84,7 @@ function watchScheme(
       scheme: verifier.scheme.name,
       url,
       canSign: false,
+      canTest: setup.signer !== undefined,
       secretFingerprints: secrets.map(secretFingerprint),
       allowedCidrs: setup.allowedCidrs ?? [],
     },
@@ -89,6 +92,7 @@ function watchScheme(
     serverUrl,
     boundUrl: url,
     signer: undefined,
+    testSigner: setup.signer,
     secrets,
     certificate,
     accepted: verifier.answers?.accepted ?? 200,
@@ -116,6 +120,7 @@ function watchOwn(setup: LocalListener, { serverUrl, certificate, runOf }: Watch
       auth: auth.method,
       url: `${serverUrl}${PATH}${id}`,
       canSign: signer !== undefined,
+      canTest: signer !== undefined,
       secretFingerprints,
       allowedCidrs: listener.allowedCidrs ?? [],
     },
@@ -126,6 +131,7 @@ function watchOwn(setup: LocalListener, { serverUrl, certificate, runOf }: Watch
     serverUrl,
     boundUrl,
     signer,
+    testSigner: signer,
     secrets,
     certificate,
     accepted: 200,

@@ -47,6 +47,8 @@ export interface SchemeListener extends SchemeReceiverOptions, Handling {
   id: string;
   /** The secrets of its senders, which an inspector hides in what it keeps. */
   secrets?: readonly string[] | undefined;
+  /** Signs the test events of an inspector. */
+  signer?: Signer | undefined;
   /** The mistakes behind a refusal, for an inspector. */
   mistakes?: ((request: CompleteRequest) => Promise<readonly Mistake[]>) | undefined;
 }

@@ -1,0 +1,96 @@
+// Sends an event of any type to any listener that something can be signed for.
+import { useState } from "preact/hooks";
+import type { ListenerInfo, SessionInfo, TestEventOrder } from "../../src/inspector/contract.js";
+import { Dialog } from "../parts/dialog.js";
+
+interface TestDialogProps {
+  readonly listeners: readonly ListenerInfo[];
+  /** Bodies by their type. */
+  readonly examples: SessionInfo["examples"];
+  /** The listener that is chosen at first. */
+  readonly first: string | undefined;
+  onSend(order: TestEventOrder): void;
+  onClose(): void;
+}
+
+/** What is chosen at first: a type that the listener's scheme can sign. */
+const firstTypeFor = (scheme: string | undefined) =>
+  scheme === "security-event-token" ? "session.revoked" : "user.offboarded";
+
+/** A test event: to which listener, and what it says. It is signed as that listener demands. */
+export function TestDialog({ listeners, examples, first, onSend, onClose }: TestDialogProps) {
+  const bodyOf = (name: string) => JSON.stringify(examples[name], null, 2);
+  const able = listeners.filter(({ canTest }) => canTest);
+  const [listenerId, setListenerId] = useState(first ?? able[0]?.id ?? "");
+  const [type, setType] = useState(() => firstTypeFor(listeners.find(({ id }) => id === listenerId)?.scheme));
+  const [body, setBody] = useState(() => bodyOf(type));
+  const [problem, setProblem] = useState("");
+  const choose = (next: string) => {
+    setType(next);
+    setBody(bodyOf(next));
+  };
+  const send = (event: Event) => {
+    event.preventDefault();
+    try {
+      JSON.parse(body);
+    } catch (error) {
+      return setProblem(`The body is no JSON: ${(error as Error).message}`);
+    }
+    onSend({ listenerId, body });
+  };
+  return (
+    <Dialog title="Send a test event" onClose={onClose}>
+      <form onSubmit={send}>
+        <label>
+          Listener
+          <select
+            value={listenerId}
+            onChange={({ currentTarget: { value } }) => {
+              setListenerId(value);
+              choose(firstTypeFor(listeners.find(({ id }) => id === value)?.scheme));
+            }}
+          >
+            {listeners.map((listener) => (
+              <option key={listener.id} value={listener.id} disabled={!listener.canTest}>
+                {inWords(listener)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Event
+          <select value={type} onChange={(event) => choose(event.currentTarget.value)}>
+            {Object.keys(examples).map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Body
+          <textarea
+            class="mono"
+            rows={9}
+            spellcheck={false}
+            value={body}
+            onInput={(event) => setBody(event.currentTarget.value)}
+          />
+        </label>
+        {problem && (
+          <p role="alert" class="problem">
+            {problem}
+          </p>
+        )}
+        <footer>
+          <button type="submit" class="primary">
+            Sign and send
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+function inWords({ id, auth, scheme, canTest }: ListenerInfo): string {
+  const proof = scheme ?? (auth === "jwt" ? "token" : "signature");
+  return `${id} (${proof}${canTest ? "" : "; there is no key to sign with"})`;
+}
