@@ -2,6 +2,7 @@ import { defineCollection } from "astro:content";
 import { docsSchema } from "@astrojs/starlight/schema";
 import { allPages, EVIDENCE, groupsOfPages, summaryOf, withSiteLinks } from "../pages.mjs";
 import { settings } from "../settings.mjs";
+import { inTabs } from "../tabs.mjs";
 
 /** What stands for the end of a line in `data-code`. */
 const LINE_END = "\u007f";
@@ -26,7 +27,8 @@ async function load({ store, parseData, renderMarkdown }) {
     });
     const body = withSiteLinks(page, pages, { base, files });
     const { html, metadata } = await renderMarkdown(body);
-    const shown = inTerminalColours(withCommandsToCopy(inScrollingBoxes(readAloud(withoutBareLinks(html)))));
+    const boxed = inScrollingBoxes(readAloud(withoutBareLinks(html)));
+    const shown = inTabs(inTerminalColours(withCommandsToCopy(boxed)));
     store.set({ id, data, body, rendered: { html: inSearch(id, shown), metadata } });
   }
 }

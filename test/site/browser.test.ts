@@ -117,6 +117,31 @@ describeSite("the site", () => {
       await context.close();
     });
 
+    it("what to install is shown by one package manager, and what was chosen stays on the next page", async () => {
+      const { page, context, offences } = await openPage(browser(), `${site.url}guides/quick-start/`);
+      const tab = (name: string) => page.getByRole("tab", { name });
+      const shown = () =>
+        page.evaluate<string>(
+          "[...document.querySelectorAll('[role=tabpanel]')].find(({ hidden }) => !hidden)?.querySelector('pre').innerText ?? ''",
+        );
+      await expect.poll(shown).toContain("npm install hookproof");
+      await tab("pnpm").first().click();
+      await expect.poll(shown).toMatch(/^pnpm add hookproof .*\n+pnpm add -g hookproof-cli/);
+      await page.keyboard.press("ArrowRight");
+      await expect.poll(shown).toMatch(/^yarn add hookproof .*\n+yarn global add hookproof-cli/);
+      await page.goto(`${site.url}guides/http-signatures/`);
+      await expect.poll(shown).toBe("yarn add hookproof structured-headers");
+      await page.goto(`${site.url}guides/first-webhook/`);
+      expect(await page.locator("[data-tabs=Language] pre:visible").count()).toBe(1);
+      await tab("Go").click();
+      await expect.poll(shown).toContain("package main");
+      await page.goto(`${site.url}guides/first-webhook/#php`);
+      await expect.poll(shown).toContain("<?php");
+      expect(await violations(page)).toEqual([]);
+      expect(offences).toEqual([]);
+      await context.close();
+    });
+
     it("dark stays dark on the next page", async () => {
       const { page, context } = await openPage(browser(), site.url);
       const ground = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
