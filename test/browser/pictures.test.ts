@@ -58,9 +58,19 @@ describeWith("HOOKPROOF_SCREENSHOTS=1", process.env.HOOKPROOF_SCREENSHOTS)(
         if (status === "401") await take(page, "first-401", UPPER_HALF);
       }
       await page.goto(`${stage.pageUrl}&n=${numbers[200]}`);
+      await page.locator(".summary", { hasText: `#${numbers[200]} ` }).waitFor();
       await page.keyboard.press("r");
       await page.locator("[role=menu]").waitFor();
       await take(page, "inspector-replay");
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Another test event" }).click();
+      await page.locator("dialog").waitFor();
+      await take(page, "inspector-test-event");
+      await page.keyboard.press("Escape");
+      await page.setViewportSize({ width: 1920, height: 1000 });
+      await page.goto(`${stage.pageUrl}&n=${numbers[401]}`);
+      await page.locator(".summary", { hasText: `#${numbers[401]} ` }).waitFor();
+      await take(page, "inspector-wide");
       await context.close();
 
       const dark = await openPage(browser, `${stage.pageUrl}&n=${numbers[401]}`, { dark: true });
