@@ -18,6 +18,7 @@ import {
   SIGNATURE_HEADER,
   TIMESTAMP_HEADER,
 } from "../../schemes/access-governance/protocol.js";
+import { inLanguagesOfSenders } from "../rows/language-fixes.js";
 import { inWords, type Mistake, type MistakeRow } from "../rows/mistake.js";
 import { mistakesFound } from "../rows/run.js";
 import { doctorOf, type SchemeInputs } from "../schemes/mistakes-by-name.js";
@@ -26,7 +27,6 @@ import { inflate } from "../texts/rewrite.js";
 import { mistakesInAge, mistakesInBody, mistakesInHeader, mistakesInHeaders, movedToken } from "./headers.js";
 import { EXPIRED } from "./mistakes/expiry.js";
 import { OTHER_NAMES, TARGET_MISTAKES, TIMESTAMP_STALE } from "./mistakes/header.js";
-import { inSendersWords } from "./mistakes/sender-fixes.js";
 import { SECRET_SENT } from "./mistakes/signature.js";
 import { TOKEN_MISTAKES } from "./mistakes/token.js";
 import type { KnownSecret } from "./search.js";
@@ -95,6 +95,8 @@ interface KnownListener {
  *
  * With `scheme` it names the mistakes of that scheme, by its specification; that none is found does not mean that the
  * request is genuine. The package `structured-headers` is needed for `http-signature` alone.
+ *
+ * Where User-Agent shows the sender's language, the fix has the code in it.
  *
  * The result contains no secret, no whole signature and no token. A diagnosis takes up to 20 ms of processor time for
  * a body of 1 KB and 100 ms for 64 KB (on Node), so do not call it for every request that arrives from the internet.
@@ -172,7 +174,7 @@ export async function diagnose(input: DiagnoseInput | SchemeInputs[OtherScheme])
   ];
   const [userAgent] = headers.all("User-Agent");
   const rows: readonly MistakeRow[] = isCompressed(headers) ? withoutUnread(found, body) : found;
-  return { mistakes: likeliestFirst(rows).map((row) => inSendersWords(row, userAgent)) };
+  return { mistakes: inLanguagesOfSenders(likeliestFirst(rows), userAgent) };
 }
 
 function isCompressed(headers: ReceivedHeaders): boolean {

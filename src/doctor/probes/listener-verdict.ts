@@ -1,10 +1,10 @@
 // Weighs what the probes show of a listener in one sentence.
 import { secretFingerprint } from "../../schemes/access-governance/secret.js";
 import { rowOf } from "../diagnose/catalogue.js";
+import { FIXES, GENERAL_FIXES, languageOf } from "../rows/language-fixes.js";
 import type { Family, ListenerWords } from "../rows/mistake.js";
 import type { ProbeTarget } from "./run-probes.js";
 import type { ProbeResult } from "./send-probe.js";
-import { FIXES, GENERAL_FIXES, languageOf } from "./tables/listener-fixes.js";
 
 /** What is wrong with a listener, in one sentence. */
 export interface ListenerVerdict {
