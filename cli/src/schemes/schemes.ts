@@ -133,7 +133,6 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
     question: (request, verifying) => ({
       scheme: "standard-webhooks",
       request,
-      clock: verifying.clock,
       ...standardForms(verifying),
     }),
     signedAt: ({ headers }) =>
