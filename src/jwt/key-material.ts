@@ -37,6 +37,16 @@ export function unfitKey(reason: string): HookproofError {
   return new HookproofError("KEY_UNFIT", `The key ${reason}.`);
 }
 
+/**
+ * Refuses a key that says itself that it is for something else: a listener would not take what it signs.
+ *
+ * @throws {HookproofError} KEY_UNFIT with the member that says so
+ */
+export function checkUse({ use = "sig", key_ops: ops = ["sign"] }: JWK): void {
+  const other = use !== "sig" ? "use" : Array.isArray(ops) && ops.includes("sign") ? "" : "key_ops";
+  if (other) throw unfitKey(`is not for signing (${other})`);
+}
+
 const PUBLIC = "is a public key; signing needs the private one";
 const NO_KEY = "is neither a PEM nor the JSON of a JWK";
 

@@ -5,7 +5,7 @@ import { HookproofError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import { ALGORITHM_FACTS, type Algorithm, checkAlgorithm } from "./algorithms.js";
 import { isOfLowOrder } from "./ed25519.js";
-import { canonicalJwk, DECRYPT_FIRST, nameIn, readKey } from "./key-material.js";
+import { canonicalJwk, checkUse, DECRYPT_FIRST, nameIn, readKey } from "./key-material.js";
 
 export type { JWK };
 
@@ -98,6 +98,7 @@ async function importKey(key: JWK | CryptoKey, alg: Algorithm): Promise<CryptoKe
   if (typeof key !== "object" || key === null)
     throw new TypeError("key must be a JWK, a PEM text, a CryptoKey or a function");
   if (isCryptoKey(key)) return key;
+  if (key.d !== undefined) checkUse(key);
   if (key.alg !== undefined && key.alg !== alg && !(alg === "EdDSA" && key.alg === NAME_IN_RFC_9864))
     throw unfit(alg, `says alg ${shown(nameIn(key.alg))} itself`);
   if (key.kty === "oct") throw unfit(alg, "is symmetric");

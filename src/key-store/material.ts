@@ -13,7 +13,7 @@ import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import { shown } from "../core/shown.js";
 import { type Algorithm, algorithmOf, KINDS_OF_KEY } from "../jwt/algorithms.js";
 import type { JWK, SigningKey } from "../jwt/key.js";
-import { nameIn, readKey, unfitKey } from "../jwt/key-material.js";
+import { checkUse, nameIn, readKey, unfitKey } from "../jwt/key-material.js";
 
 /**
  * A private key to import: a JWK (an object or its text) or a PEM (PKCS#8, PKCS#1, SEC1, encrypted or not), in any of the
@@ -86,9 +86,7 @@ export function privateJwkOf(material: KeyMaterial, passphrase: string | undefin
 
 function checkNames(jwk: JWK): JWK {
   if (jwk.kty === "oct") throw unfitKey("is symmetric");
-  if (jwk.use !== undefined && jwk.use !== "sig") throw unfitKey("says that it is not for signatures (use)");
-  if (jwk.key_ops !== undefined && !(Array.isArray(jwk.key_ops) && jwk.key_ops.includes("sign")))
-    throw unfitKey("says that it is not for signing (key_ops)");
+  checkUse(jwk);
   const { key_ops: _, ext: __, ...kept } = jwk;
   return kept as JWK;
 }

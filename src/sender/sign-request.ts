@@ -142,7 +142,7 @@ export function extraHeaders(scheme: Scheme, headers: Readonly<Record<string, st
   const wrong = isList ? "" : Object.keys(headers).find((name) => typeof headers[name] !== "string");
   if (wrong !== undefined)
     throw new TypeError(
-      `headers must be an object of names and texts${wrong && `; is the variable of ${shown(wrong)} set?`}`,
+      `headers must be an object of names and texts${wrong && `; is ${shown(wrong)} set?`}`,
     );
   return Object.entries(headers).map((line) => {
     if (isReserved(scheme, line[0]))

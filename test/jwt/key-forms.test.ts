@@ -6,6 +6,7 @@ import { openKeyStore, readSigningKey } from "hookproof/node";
 import { exportJWK, importSPKI, type JWK, jwtVerify } from "jose";
 import { expect, it } from "vitest";
 import { ALGORITHMS, type Algorithm } from "../../src/jwt/algorithms.js";
+import { importPrivateKey } from "../../src/jwt/key.js";
 import { itWith } from "../kit/needs.js";
 import { decryptedByOpenssl, type OutsideKey, opensslKey, PEM_FORMS, sshKey } from "../kit/outside-keys.js";
 import { hasTool, hasTools } from "../kit/outside-tool.js";
@@ -259,4 +260,18 @@ it("WebCrypto's own export of a key is a key", async () => {
   const jwk = (await crypto.subtle.exportKey("jwk", privateKey)) as JWK;
   expect(readSigningKey({ ...jwk, kid: "one" }).alg).toBe("EdDSA");
   expect(await tokenBy(jwk, "EdDSA")).toMatch(/^ey/);
+});
+
+it.each([
+  [{ use: "enc" }, "use"],
+  [{ key_ops: ["verify"] }, "key_ops"],
+  [{ key_ops: "sign" }, "key_ops"],
+])("a JWK with %j signs nothing, as it says itself", async (more, member) => {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const jwk = { ...privateKey.export({ format: "jwk" }), ...more };
+  for (const key of [jwk, JSON.stringify(jwk)])
+    await expect(importPrivateKey(key as never, "ES256")).rejects.toMatchObject({
+      code: "KEY_UNFIT",
+      message: expect.stringContaining(`is not for signing (${member})`),
+    });
 });

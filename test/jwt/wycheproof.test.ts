@@ -77,7 +77,8 @@ it("a private key is taken into a key set if its kind is one of the three, and r
       (error: { code?: string }) => error.code,
     );
     // One group's key_ops is the single text "sign, verify", which names no use.
-    const maySign = jwk.key_ops === undefined || jwk.key_ops.includes("sign");
+    const maySign =
+      (jwk.use ?? "sig") === "sig" && (jwk.key_ops === undefined || jwk.key_ops.includes("sign"));
     const fits = maySign && kind !== undefined && (alg === undefined || isAlgorithm(alg));
     expect([comment, alg, await taken]).toEqual([comment, alg, fits ? true : "KEY_UNFIT"]);
   }

@@ -60,9 +60,9 @@ it.each<[what: string, material: unknown, words: string]>([
   ["a key set as text", JSON.stringify({ keys: [] }), "is a key set; bring one key of it"],
   ["a symmetric key", { kty: "oct", k: "c2VjcmV0", d: "x" }, "is symmetric"],
   ["a public JWK", { ...jwk, d: undefined }, "is a public key; signing needs the private one"],
-  ["one for encryption", { ...jwk, use: "enc" }, "says that it is not for signatures (use)"],
-  ["one to verify with", { ...jwk, key_ops: ["verify"] }, "says that it is not for signing (key_ops)"],
-  ["one whose uses are no list", { ...jwk, key_ops: "sign" }, "says that it is not for signing (key_ops)"],
+  ["one for encryption", { ...jwk, use: "enc" }, "is not for signing (use)"],
+  ["one to verify with", { ...jwk, key_ops: ["verify"] }, "is not for signing (key_ops)"],
+  ["one whose uses are no list", { ...jwk, key_ops: "sign" }, "is not for signing (key_ops)"],
   ["a public PEM", pem(publicKey), "is a public key; signing needs the private one"],
   [
     "a public PEM of RSA alone",
