@@ -32,7 +32,12 @@ describeInBrowser("the page of an outbox", (browser) => {
     const alerts = page.getByRole("region", { name: "Alerts that would fire" });
     expect(await alerts.textContent()).toContain("dead-letters refusing events were given up");
 
+    expect(await card("down").textContent()).toMatch(/next attempt (?:at \d\d:\d\d:\d\d, in|now|due since)/);
     await card("down").getByText("What waits").click();
+    const field = card("down").getByLabel("Search what waits for down");
+    await field.fill("no such id");
+    await card("down").getByText("Nothing matches.").waitFor();
+    await field.fill("");
     await card("down").locator(".waiting button").first().click();
     const dialog = page.locator("dialog");
     await expect.poll(() => dialog.locator(".timeline").textContent()).toMatch(/enqueued.*attempt 1.*503/);

@@ -42,6 +42,9 @@ export function ListenerCard(props: ListenerProps) {
         <Count name="a minute" value={one.perMinute ?? "–"} />
         <Count name="dead" value={one.dead} />
       </dl>
+      {one.nextAt !== undefined && one.paused === undefined && (
+        <p class="note">{nextInWords(one, one.nextAt, nowMs())}</p>
+      )}
       {one.failure && <FailureText failure={one.failure} nowMs={nowMs} onEvent={onEvent} />}
       {one.pending > 0 && (
         <Fold summary="What waits">
@@ -63,6 +66,17 @@ export function ListenerCard(props: ListenerProps) {
       )}
     </section>
   );
+}
+
+/** How long a due event waits before it looks as if nobody fetched it: workers look ten times a second. */
+const FETCHED_MS = 10_000;
+
+/** When the next attempt is due; where it is overdue, that no worker has come for it. */
+function nextInWords({ inFlight, breaker, restsUntil = 0 }: ListenerView, at: number, now: number): string {
+  if (at > now) return `next attempt at ${timeOfDay(at)}, in ${span(at - now)}`;
+  const isHeld = inFlight > 0 || restsUntil > now || (breaker !== undefined && breaker !== "closed");
+  if (isHeld || now - at < FETCHED_MS) return "next attempt now";
+  return `next attempt due since ${timeOfDay(at)}, and not taken for ${span(now - at)}: is a worker running?`;
 }
 
 function Count({ name, value }: { name: string; value: number | string }) {
@@ -99,18 +113,31 @@ function Waiting({
 }: Pick<ListenerProps, "waiting" | "onEvent"> & { listener: string }) {
   const [events, setEvents] = useState<readonly EventView[]>();
   if (!events) void waiting(listener).then(setEvents, () => setEvents([]));
+  const [text, setText] = useState("");
   if (!events) return <p class="note">…</p>;
+  const found = events.filter(({ id, state }) => `${id} ${state}`.includes(text.trim().toLowerCase()));
   return (
-    <ul class="waiting">
-      {events.map(({ id, state, dueAt, attempts }) => (
-        <li key={id}>
-          <EventLink id={id} onEvent={onEvent} />{" "}
-          <span class="note">
-            {dueAt === undefined ? state : `due ${timeOfDay(dueAt)}`}, {attempts.length}{" "}
-            {attempts.length === 1 ? "attempt" : "attempts"}
-          </span>
-        </li>
-      ))}
-    </ul>
+    <>
+      <input
+        type="search"
+        placeholder="Part of an id, or a state"
+        aria-label={`Search what waits for ${listener}`}
+        spellcheck={false}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      {found.length === 0 && <p class="note">Nothing matches.</p>}
+      <ul class="waiting">
+        {found.map(({ id, state, dueAt, attempts }) => (
+          <li key={id}>
+            <EventLink id={id} onEvent={onEvent} />{" "}
+            <span class="note">
+              {dueAt === undefined ? state : `due ${timeOfDay(dueAt)}`}, {attempts.length}{" "}
+              {attempts.length === 1 ? "attempt" : "attempts"}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }

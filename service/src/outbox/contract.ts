@@ -76,6 +76,8 @@ export interface ListenerView
   /** Deliveries a minute, as this page has seen them; absent until it has looked for a while. */
   readonly perMinute?: number;
   readonly failure?: Failure;
+  /** When the next of its waiting events is due, of those that are looked at; absent where none has a time. */
+  readonly nextAt?: number;
 }
 
 /** An alert that would stand, with the thresholds that `watchOutbox` has by default. */

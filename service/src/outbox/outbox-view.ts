@@ -53,7 +53,11 @@ export function outboxView(outbox: ShownOutbox, { name, actions }: Shown): Outbo
     const [stats, waiting] = await Promise.all([outbox.stats(), pendingOf(outbox)]);
     const alerts = await standing.after(stats);
     const failures = lastFailures(waiting);
-    const listeners = stats.map((one) => listenerView(one, failures.get(one.listener), rates.of(one, now)));
+    const next = nextTimes(waiting);
+    const listeners = stats.map((one) => ({
+      ...listenerView(one, failures.get(one.listener), rates.of(one, now)),
+      ...next.get(one.listener),
+    }));
     listeners.sort((a, b) => trouble(b) - trouble(a) || a.listener.localeCompare(b.listener));
     return {
       version: packageVersion(),
@@ -137,6 +141,19 @@ function lastFailures(entries: readonly OutboxEntry[]): Map<string, Failure> {
     if (failure && failure.at > (failures.get(listener)?.at ?? 0)) failures.set(listener, failure);
   }
   return failures;
+}
+
+/** When each listener's next attempt is due. */
+function nextTimes(entries: readonly OutboxEntry[]): Map<string, { nextAt: number }> {
+  const next = new Map<string, { nextAt: number }>();
+  for (const { listener, dueAt, waitsBehind } of entries)
+    if (
+      dueAt !== undefined &&
+      !waitsBehind &&
+      dueAt < (next.get(listener)?.nextAt ?? Number.POSITIVE_INFINITY)
+    )
+      next.set(listener, { nextAt: dueAt });
+  return next;
 }
 
 async function groupedDeadLetters(outbox: ShownOutbox): Promise<DeadLetters> {
