@@ -220,6 +220,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "its name is too long",
   ENOSPC: "the disk is full",
   ENXIO: "it is no file",
+  EFBIG: "it is too large",
   EIO: "the system failed to read it",
   ERR_INVALID_ARG_VALUE: "its name has a character that no file has",
 };
@@ -236,7 +237,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** Nothing that is read here is larger; some files of a system never end. */
-const MOST_BYTES = 128 * 1024 * 1024;
+const MAX_BYTES = 128 * 1024 * 1024;
 
 /** The bytes of a file, or a refusal that names the file. */
 export async function readBytes(path: string): Promise<Buffer> {
@@ -257,7 +258,7 @@ async function bytesOf(stream: AsyncIterable<unknown>): Promise<Buffer> {
   for await (const chunk of stream) {
     const bytes = Buffer.from(chunk as Uint8Array);
     length += bytes.length;
-    if (length > MOST_BYTES) throw new TooLarge();
+    if (length > MAX_BYTES) throw new TooLarge();
     chunks.push(bytes);
   }
   return Buffer.concat(chunks);
@@ -267,7 +268,7 @@ function tooLarge(name: string): CliError {
   return new CliError(
     EXIT.setup,
     "FILE_UNREADABLE",
-    `${name} cannot be read: it has more than ${MOST_BYTES / 1024 / 1024} MiB.`,
+    `${name} cannot be read: it has more than ${MAX_BYTES / 1024 / 1024} MiB.`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
@@ -218,6 +218,24 @@ async function writeSlowly(pipe: string, parts: readonly string[]): Promise<void
   ]);
   await once(child, "exit");
 }
+
+describe("a folder's configuration", () => {
+  // Whoever made the folder chose where the link leads, and a cloned repository may have one.
+  it("that never ends, or is larger than any, is refused before it is read", async () => {
+    const [endless, large] = [path("endless.json"), path("large.json")];
+    symlinkSync("/dev/zero", endless);
+    writeFileSync(large, "");
+    truncateSync(large, 8 * 1024 ** 3);
+    for (const [file, reason] of [
+      [endless, "it is no file"],
+      [large, "it is too large"],
+    ] as const) {
+      const [exit, seen] = await outcome(["config", "list", "--config", file]);
+      expect([exit, seen]).toEqual([3, expect.stringContaining(`cannot be read: ${reason}.`)]);
+      expect(seen).toContain("CONFIG_UNREADABLE");
+    }
+  });
+});
 
 describe("a named pipe", () => {
   const MKFIFO = hasTool("mkfifo", "--version");

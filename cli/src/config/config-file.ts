@@ -24,6 +24,7 @@ export type ConfigDocument = SettingValues & {
   readonly profiles?: Readonly<Record<string, SettingValues>>;
 };
 
+const MAX_BYTES = 4 * 1024 * 1024;
 const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const SECRETS = /^(?:secret|secrets|password|token|privatekey|private_key|passphrase)$/i;
 
@@ -42,8 +43,10 @@ export function readConfigFile(
 ): (ConfigFile & { readonly document: ConfigDocument }) | undefined {
   let text: string;
   try {
-    // A pipe would be waited for, whoever put it into the folder.
-    if (statSync(path).isFIFO()) throw Object.assign(new Error(), { code: "ENXIO" });
+    // Whoever put it into the folder: a pipe would be waited for, and a device need not end.
+    const stats = statSync(path);
+    if (stats.isFIFO() || stats.isCharacterDevice()) throw Object.assign(new Error(), { code: "ENXIO" });
+    if (stats.size > MAX_BYTES) throw Object.assign(new Error(), { code: "EFBIG" });
     text = textOf(readFileSync(path), path);
   } catch (error) {
     if (error instanceof CliError) throw error;
