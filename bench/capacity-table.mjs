@@ -6,7 +6,7 @@ import { amount } from "./reporting.mjs";
 const RATES = [1_000, 10_000, 100_000];
 /** Into how many databases the listeners are divided. */
 const DATABASES = [1, 2, 4, 8, 16, 32, 64];
-const MOST = 100_000;
+const MAX = 100_000;
 
 /** How busy a core may be for good: the rest is for bursts, upkeep and the operating system. */
 const BUSY = 0.6;
@@ -46,7 +46,7 @@ export function partitionTable({ capacity, workers }) {
     return { count, times, carries: (count * BUSY * 1e6) / (worker.deliver.value * times) };
   });
   const plans = DATABASES.map((databases) => {
-    const rate = MOST / databases;
+    const rate = MAX / databases;
     return { databases, rate, team: teams.find(({ carries }) => carries >= rate) };
   });
   const most = Math.max(...teams.map(({ count }) => count));
@@ -64,7 +64,7 @@ export function partitionTable({ capacity, workers }) {
     ["write-ahead log, MB a second, each", ({ rate }) => amount((wal * rate) / 1e6)],
   ];
   return table(
-    [`${amount(MOST)} a second, by databases`, ...DATABASES.map(amount)],
+    [`${amount(MAX)} a second, by databases`, ...DATABASES.map(amount)],
     rows.map(([name, at]) => [name, ...plans.map(at)]),
   );
 }

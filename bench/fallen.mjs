@@ -4,14 +4,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** How much of a kept ratio may be lost before it counts as a fall. */
-const MOST_LOST = 0.15;
+const MAX_LOST = 0.15;
 
 /**
  * By how much the references' own rates may differ from the kept ones. Machines of clouds all call their processor by one
  * name; where a reference of the question is slower or quicker than this, it is another machine. One alone may be as quick
  * by chance: bare jose waits for threads, and node:crypto for the processor.
  */
-const MOST_APART = 0.1;
+const MAX_APART = 0.1;
 
 /** The kept answers of a bench that were measured on such a machine; nothing where there are none. */
 export function keptAnswers(name, machine) {
@@ -38,7 +38,7 @@ export function fallenRatios({ question, ratios, results }, kept) {
   const known = kept?.find((answer) => answer.kind === "rates" && answer.question === question);
   const isAsQuick = ({ to }) => {
     const [now, then] = [results, known?.results].map((rates) => rates?.[to]?.perSecond);
-    return now === undefined || then === undefined || Math.abs(now / then - 1) <= MOST_APART;
+    return now === undefined || then === undefined || Math.abs(now / then - 1) <= MAX_APART;
   };
   const before = known?.ratios.every(isAsQuick) ? known.ratios : [];
   return ratios.flatMap(({ of, to, goal = 0, ratio, high, rounds }) => {
@@ -46,7 +46,7 @@ export function fallenRatios({ question, ratios, results }, kept) {
     if (ratio < goal / 2) return { name, words: `${ratio.toFixed(2)}, less than half of the goal ${goal}` };
     const was = before.find((one) => one.of === of && one.to === to);
     const most = rounds ? mostOfMedian(rounds) : high;
-    if (!was || most >= was.low * (1 - MOST_LOST)) return [];
+    if (!was || most >= was.low * (1 - MAX_LOST)) return [];
     return {
       name,
       words: `${ratio.toFixed(2)} (at most ${most.toFixed(2)}), was ${was.ratio} (from ${was.low})`,

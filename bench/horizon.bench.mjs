@@ -22,7 +22,7 @@ const TAKEN = 10;
 const FLOW_MS = quick ? 4_000 : 16_000;
 const PACE_MS = 200;
 /** Where one takes seconds, so many are measured all the same. */
-const LEAST_ROUNDS = 3;
+const MIN_ROUNDS = 3;
 
 const connectionString = process.env.DATABASE_URL;
 if (!connectionString) {
@@ -173,7 +173,7 @@ async function round(queue) {
 async function flow(queue) {
   const all = [];
   const endsAt = performance.now() + FLOW_MS;
-  while (performance.now() < endsAt || all.length < 2 * LEAST_ROUNDS) {
+  while (performance.now() < endsAt || all.length < 2 * MIN_ROUNDS) {
     all.push(await round(queue));
     await pause(PACE_MS);
   }

@@ -22,7 +22,7 @@ import { escaped } from "./plot.mjs";
 const WIDTH = 1200;
 const ROW = 18;
 /** Narrower boxes cannot be seen. */
-const LEAST_WIDTH = 0.4;
+const MIN_WIDTH = 0.4;
 const WARM_UP_MS = 1_000;
 /** Time in which nothing ran. */
 const IDLE = new Set(["(idle)", "(program)"]);
@@ -159,7 +159,7 @@ function flameGraph(whole) {
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { frame, left, row } = next;
     const width = (WIDTH * frame.micros) / whole.micros;
-    if (width < LEAST_WIDTH) continue;
+    if (width < MIN_WIDTH) continue;
     depth = Math.max(depth, row + 1);
     const words = `${frame.name} ${frame.place} ${((100 * frame.micros) / whole.micros).toFixed(1)} %`;
     const label = frame.name.slice(0, Math.floor(width / 7));

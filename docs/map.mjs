@@ -6,7 +6,7 @@ import { dirname, join } from "node:path/posix";
 
 const ROOT = join(import.meta.dirname, "..");
 const PAGE = join(ROOT, "docs/map.md");
-const MOST_CHARACTERS = 110;
+const MAX_CHARACTERS = 110;
 
 /** The packages, by the folders of their sources. */
 const PACKAGES = {
@@ -92,10 +92,10 @@ function roomsIn(folders) {
 function lineOf(file) {
   const text = readFileSync(join(ROOT, file), "utf8");
   const [, line = ""] = /^\/\/ ([A-Z].*\.)\n/.exec(text) ?? [];
-  const sentence = line.length > MOST_CHARACTERS ? "" : line || doorSentence(text);
+  const sentence = line.length > MAX_CHARACTERS ? "" : line || doorSentence(text);
   if (sentence === "")
     wrong.push(
-      `${file} must begin with one sentence, of at most ${MOST_CHARACTERS} characters, that says its job.`,
+      `${file} must begin with one sentence, of at most ${MAX_CHARACTERS} characters, that says its job.`,
     );
   return `- \`${file.slice(dirname(file).length + 1)}\`: ${sentence}`;
 }

@@ -30,9 +30,9 @@ import { BASE_URL, clock, hmacParts, NOW, pathOf, SECRET, unsignedParts } from "
 import { mistakesOf } from "./kit/mistakes-of.js";
 
 /** What one text of a stranger may cost, in milliseconds of processor time, beside a known work. */
-const MOST_MS = 5;
+const MAX_MS = 5;
 /** And what a text may cost that a person hands to the command line, or imports, where nobody else waits. */
-const MOST_OF_A_PERSON_MS = 25;
+const MAX_OF_A_PERSON_MS = 25;
 /** Node takes so many bytes of headers, and hands on a single one of nearly that length. */
 const HEADER = 16_000;
 const BODY = 65_536;
@@ -43,7 +43,7 @@ const SHORT = [16, 20, 24];
 async function faultOf(
   call: (length: number) => () => unknown,
   limit: number,
-  most = MOST_MS,
+  most = MAX_MS,
 ): Promise<string | undefined> {
   // The short ones first: what grows faster than anything would never end at the limit.
   for (const length of [...SHORT, 256, 1_024, Math.ceil(limit / 4)]) {
@@ -379,7 +379,7 @@ const READERS: readonly [
 describe("every reader of a stranger's text", () => {
   it.each(READERS)("%s", async (name, limit, call, right) => {
     const slow: string[] = [];
-    const most = /^command line:|imported/.test(name) ? MOST_OF_A_PERSON_MS : MOST_MS;
+    const most = /^command line:|imported/.test(name) ? MAX_OF_A_PERSON_MS : MAX_MS;
     for (const make of texts(right)) {
       const fault = await faultOf((length) => call(make(length)), limit, most);
       if (fault !== undefined) slow.push(`${JSON.stringify(make(8).slice(0, 40))}: ${fault}`);

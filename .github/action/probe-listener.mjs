@@ -14,7 +14,7 @@ const lines = (name) =>
     .map((one) => one.trim())
     .filter(Boolean);
 
-const MOST_ANNOTATIONS = 10; // a step shows no more of a kind
+const MAX_ANNOTATIONS = 10; // a step shows no more of a kind
 
 try {
   process.exitCode = await probe();
@@ -54,7 +54,7 @@ async function probe() {
   if (verdict) annotate("error", `The listener: ${verdict.id}`, `${verdict.sentence}\n${verdict.fix}`);
   const explained = new Set(verdict?.follows);
   const remaining = failures.filter(({ id }) => !explained.has(id));
-  for (const one of remaining.slice(0, MOST_ANNOTATIONS - 1))
+  for (const one of remaining.slice(0, MAX_ANNOTATIONS - 1))
     annotate("error", `${one.id}: ${one.title}`, `${deviationOf(one)}\n${one.means}\n${one.fix}`);
   return summary.ok ? 0 : 1;
 }

@@ -17,7 +17,7 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** The most characters of a message: it may quote a text of somebody else's, of any length. */
-const MOST_CHARACTERS = 4_000;
+const MAX_CHARACTERS = 4_000;
 
 /** A failure for people and scripts: a stable code, a message, a hint what to do, the exit code. */
 export class CliError extends Error {
@@ -48,7 +48,7 @@ export class CliError extends Error {
       listenerAnswer?: string | undefined;
     } = {},
   ) {
-    super(message.length > MOST_CHARACTERS ? `${message.slice(0, MOST_CHARACTERS)}…` : message);
+    super(message.length > MAX_CHARACTERS ? `${message.slice(0, MAX_CHARACTERS)}…` : message);
     this.exit = exit;
     this.code = code;
     this.hint = hint;

@@ -16,13 +16,13 @@ export function parseJson(bytes: Uint8Array): JsonResult {
 }
 
 /** Each level makes every line within it longer: a text of 64 KiB can become gigabytes. No person nests this deep. */
-const MOST_INDENTED_LEVELS = 32;
+const MAX_INDENTED_LEVELS = 32;
 
 /** A JSON text written anew by `JSON.stringify`; `undefined` for what is no JSON, or too deep to be written. */
 export function rewrittenJson(text: string, space?: number): string | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    if (space !== undefined && isDeeper(MOST_INDENTED_LEVELS, value)) return undefined;
+    if (space !== undefined && isDeeper(MAX_INDENTED_LEVELS, value)) return undefined;
     return JSON.stringify(value, null, space);
   } catch {
     return undefined;

@@ -1,8 +1,8 @@
 // Checks numbers in options, and makes callbacks harmless.
-/** A number in an option that must be whole: RangeError for anything else, and for less than `least`. */
-export function checkWholeNumber(name: string, value: number, least = 1): void {
-  if (!Number.isSafeInteger(value) || value < least)
-    throw new RangeError(`${name} must be a whole number, ${least} or more`);
+/** A number in an option that must be whole: RangeError for anything else, and for less than `min`. */
+export function checkWholeNumber(name: string, value: number, min = 1): void {
+  if (!Number.isSafeInteger(value) || value < min)
+    throw new RangeError(`${name} must be a whole number, ${min} or more`);
 }
 
 /**

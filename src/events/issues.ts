@@ -79,7 +79,7 @@ function pathInWords(path: readonly PropertyKey[]): string {
 }
 
 /** At most so many characters, on one line. */
-function short(text: string, most: number): string {
-  const cut = text.length > most ? `${text.slice(0, most - 1)}…` : text;
+function short(text: string, max: number): string {
+  const cut = text.length > max ? `${text.slice(0, max - 1)}…` : text;
   return cut.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "?");
 }

@@ -277,14 +277,14 @@ export function securityEvent<Type extends string>(
 }
 
 /** A token tells of one thing that happened, which seldom has more than two event types. */
-export const MOST_EVENTS = 16;
+export const MAX_EVENTS = 16;
 
 /** What is wrong with the claim `events`; nothing if it is an object with URIs as names and objects as values. */
 export function eventsFault(events: unknown): string | undefined {
   if (!isObject(events)) return Array.isArray(events) ? "a list, and not an object" : "no object";
   const entries = Object.entries(events);
   if (entries.length === 0) return "no event";
-  if (entries.length > MOST_EVENTS) return `more than ${MOST_EVENTS} events`;
+  if (entries.length > MAX_EVENTS) return `more than ${MAX_EVENTS} events`;
   if (entries.some(([name]) => !URI.test(name))) return "a name that is not a URI";
   return entries.every(([, value]) => isObject(value)) ? undefined : "a value that is not an object";
 }

@@ -18,7 +18,7 @@ import { verificationKeys } from "./verification-keys.js";
 /** Assumed of a host that does not say how long its answer may be kept: the longest that `remoteKeys` keeps a set. */
 const UNSAID_SECONDS = 600;
 /** A host that says more is taken to mean this: a year. */
-const MOST_SECONDS = 31_536_000;
+const MAX_SECONDS = 31_536_000;
 
 /** What the host of a key set shows: the keys, and how long others may keep them; or why there are none. */
 export type PublishedSet =
@@ -73,7 +73,7 @@ function keptForSeconds(headers: readonly HeaderPair[]): number {
   const ages = [...named("max-age"), ...named("s-maxage")];
   const stale = [...named("stale-while-revalidate"), ...named("stale-if-error")];
   const kept = (ages.length > 0 ? Math.max(...ages) : UNSAID_SECONDS) + Math.max(0, ...stale);
-  return Math.min(MOST_SECONDS, kept);
+  return Math.min(MAX_SECONDS, kept);
 }
 
 /** How a published set differs from the one that should be there, in words; `undefined` if they are the same. */

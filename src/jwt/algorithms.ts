@@ -43,7 +43,7 @@ interface KeyParameters {
   readonly namedCurve?: string;
 }
 
-const LEAST_RSA_BITS = 2048;
+const MIN_RSA_BITS = 2048;
 
 /** The one table of algorithms. To add one: a row here, its sentences in `core/errors.ts`, and vectors. */
 export const ALGORITHM_FACTS: Readonly<Record<Algorithm, AlgorithmFacts>> = {
@@ -52,17 +52,17 @@ export const ALGORITHM_FACTS: Readonly<Record<Algorithm, AlgorithmFacts>> = {
     keyParameters: {
       name: "RSASSA-PKCS1-v1_5",
       hash: "SHA-256",
-      modulusLength: LEAST_RSA_BITS,
+      modulusLength: MIN_RSA_BITS,
       publicExponent: /* @__PURE__ */ Uint8Array.of(1, 0, 1),
     },
     signatureParameters: { name: "RSASSA-PKCS1-v1_5" },
-    isSignatureLength: (length) => length >= LEAST_RSA_BITS / 8,
+    isSignatureLength: (length) => length >= MIN_RSA_BITS / 8,
     isOftenDer: false,
     unfitness({ name, hash, modulusLength = 0, publicExponent }) {
       if (name !== "RSASSA-PKCS1-v1_5" || hash?.name !== "SHA-256")
         return `is ${name} ${hash?.name ?? ""}, not RSASSA-PKCS1-v1_5 with SHA-256`;
-      if (modulusLength < LEAST_RSA_BITS)
-        return `has ${modulusLength} bit; at least ${LEAST_RSA_BITS} are needed`;
+      if (modulusLength < MIN_RSA_BITS)
+        return `has ${modulusLength} bit; at least ${MIN_RSA_BITS} are needed`;
       return publicExponent?.join() === "1,0,1" ? undefined : "has a public exponent other than 65537";
     },
   },

@@ -179,7 +179,7 @@ interface SealedKey {
 /** OWASP's parameters of 2024: 128 MiB, and about a third of a second. */
 const COST = { N: 2 ** 17, r: 8, p: 1 } as const;
 /** A damaged file must not make scrypt take all memory. */
-const MOST_N = 2 ** 20;
+const MAX_N = 2 ** 20;
 
 /** Seals and opens private keys under one passphrase. */
 export interface Sealing {
@@ -236,13 +236,13 @@ function isSealedKey(value: unknown): value is SealedKey {
   return (
     kdf === "scrypt" &&
     cipher === "aes-256-gcm" &&
-    isCost(N, COST.N, MOST_N) &&
+    isCost(N, COST.N, MAX_N) &&
     isCost(r, COST.r, 32) &&
     isCost(p, COST.p, 16) &&
     [salt, iv, data, tag].every((text) => typeof text === "string")
   );
 }
 
-function isCost(value: unknown, least: number, most: number): boolean {
-  return typeof value === "number" && Number.isInteger(value) && value >= least && value <= most;
+function isCost(value: unknown, min: number, max: number): boolean {
+  return typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
 }

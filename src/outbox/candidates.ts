@@ -20,11 +20,11 @@ export class Candidates {
 
   constructor(store: OutboxStore, listeners: Listeners) {
     this.#store = store;
-    if (!listeners.areOpen && listeners.names.length <= FEW) this.#few = listeners.names;
+    if (!listeners.usesLookup && listeners.names.length <= FEW) this.#few = listeners.names;
   }
 
   /** Whether there may be due events of listeners that no claim has named since the last `changed()`. */
-  get areMore(): boolean {
+  get hasMore(): boolean {
     return this.#found.length > 0 || this.#isUnseen;
   }
 

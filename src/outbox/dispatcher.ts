@@ -174,10 +174,13 @@ export class Dispatcher {
     const add = (listener: OutboxListener) => {
       if (listener.polled) return;
       const { limits, policy } = listener;
-      const most = Math.min(limits.free(now), concurrency);
-      if (limits.shared.rate) this.#paced.set(listener, most > 0);
-      if (most > 0)
-        room.set(listener.name, { listener, share: { most, windowMs: policy.windowMs, ...limits.shared } });
+      const max = Math.min(limits.free(now), concurrency);
+      if (limits.shared.rate) this.#paced.set(listener, max > 0);
+      if (max > 0)
+        room.set(listener.name, {
+          listener,
+          share: { most: max, windowMs: policy.windowMs, ...limits.shared },
+        });
     };
     for (const [given, listener] of [...this.#given].slice(0, limit)) {
       this.#given.delete(given);
@@ -206,7 +209,7 @@ export class Dispatcher {
 
   /** Whether there is something to claim that no claim has named. */
   get #isMore(): boolean {
-    return this.#given.size > 0 || (this.#candidates.areMore && !this.#context.listeners.isFull);
+    return this.#given.size > 0 || (this.#candidates.hasMore && !this.#context.listeners.isFull);
   }
 
   /** When the next attempt may start that only a rate prevents, by the monotonic clock. */
@@ -277,7 +280,7 @@ export class Dispatcher {
   #isIdle(): boolean {
     const { listeners, clock } = this.#context;
     if (this.#underWay.size > 0 || this.#delivered.size > 0 || this.#upkeep.isUnderWay) return false;
-    if (this.#isMore || listeners.areAsked || this.#unknown.isUnderWay) return false;
+    if (this.#isMore || listeners.isAsking || this.#unknown.isUnderWay) return false;
     return this.#nextByRate(monotonicMs(clock)) === undefined;
   }
 

@@ -54,7 +54,7 @@ export const LATER_MS = 10_000;
 export const UNKNOWN_MS = 5_000;
 
 /** ... and after so long at most. */
-export const UNKNOWN_MOST_MS = 60 * 60_000;
+export const UNKNOWN_MAX_MS = 60 * 60_000;
 
 /** How many listeners one look for due events goes over. */
 export const LOOK_STEPS = 1_000;
@@ -72,18 +72,18 @@ export interface LookedAt {
 
 /** Finds listeners with due events; those of paused listeners are put aside, so that later looks do not pass them. */
 export interface DueLooks {
-  due(after: string | undefined, most: number): Promise<DueListeners>;
+  due(after: string | undefined, max: number): Promise<DueListeners>;
   /** Lets the events go that were put aside of a listener that is no longer paused, or of all such. */
   bringBack(listener?: string): Promise<void>;
 }
 
-/** What a look has found, if it may have `most` rows. */
-export function dueListeners(rows: readonly LookedAt[], most: number): DueListeners {
+/** What a look has found, if it may have `max` rows. */
+export function dueListeners(rows: readonly LookedAt[], max: number): DueListeners {
   const last = rows.at(-1);
   const listeners = rows
     .filter(({ isDue, isPaused, rests }) => isDue && !isPaused && !rests)
     .map(({ listener, changedAt }) => ({ listener, changedAt: changedAt ?? undefined }));
-  return { listeners, next: rows.length === most || last?.step === LOOK_STEPS ? last?.listener : undefined };
+  return { listeners, next: rows.length === max || last?.step === LOOK_STEPS ? last?.listener : undefined };
 }
 
 /** The first part of a round of looks, where unknown listeners are to be asked for again; the looks follow. */
@@ -135,7 +135,7 @@ export function filterCopy({ ids, ...filter }: DeadLetterFilter): DeadLetterFilt
 /** The first of each queue, then the second of each, and so on. */
 export function inTurn<Item>(queues: readonly (readonly Item[])[]): Item[] {
   const filled = queues.filter(({ length }) => length > 0);
-  const longest = filled.reduce((most, { length }) => Math.max(most, length), 0);
+  const longest = filled.reduce((max, { length }) => Math.max(max, length), 0);
   return Array.from({ length: longest }, (_, round) =>
     filled.flatMap((queue) => queue.slice(round, round + 1)),
   ).flat();

@@ -263,7 +263,7 @@ export class Enqueuer<Tx> {
   requireListener(listener: unknown): void {
     const { listeners } = this.#context;
     if (!isName(listener)) throw new TypeError("listener must be a listener's name");
-    if (listeners.areOpen || listeners.get(listener)) return;
+    if (listeners.usesLookup || listeners.get(listener)) return;
     const { names } = listeners;
     const shown = names
       .slice(0, MAX_NAMED)

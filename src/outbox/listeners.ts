@@ -122,12 +122,12 @@ export class Listeners {
   }
 
   /** Whether they come from a function, so that any name may be one. */
-  get areOpen(): boolean {
+  get usesLookup(): boolean {
     return this.#lookup !== undefined;
   }
 
   /** Whether the function is asked about some name at this moment. */
-  get areAsked(): boolean {
+  get isAsking(): boolean {
     return this.#asking.size > 0;
   }
 

@@ -2,7 +2,7 @@
 import type { Observer } from "../sender/observe.js";
 
 /** So many lines at most; whoever wants more observes. */
-const MOST_LINES = 100;
+const MAX_LINES = 100;
 
 /**
  * What a worker without an observer says on standard error: warnings, and when the store cannot be reached. The same
@@ -12,7 +12,7 @@ export function consoleNotices(): Observer {
   const said = new Set<string>();
   return (activity) => {
     const line = lineOf(activity);
-    if (line === undefined || said.has(line) || said.size === MOST_LINES) return;
+    if (line === undefined || said.has(line) || said.size === MAX_LINES) return;
     said.add(line);
     console.warn(`hookproof outbox: ${line} (once; observe tells more, quiet: true nothing)`);
   };

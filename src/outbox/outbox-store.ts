@@ -157,12 +157,12 @@ export interface OutboxStore<Tx = unknown> {
    */
   prune(before: { readonly delivered: number; readonly dead: number }): Promise<number>;
   /**
-   * Gives listeners that have due events and are neither paused nor resting, at most `most`. It begins after a place:
+   * Gives listeners that have due events and are neither paused nor resting, at most `max`. It begins after a place:
    * `undefined` is the start, and `next` of the last answer goes on from there. A call looks at a limited number of
-   * listeners, so it may give fewer than `most`, or none, before the end: go on until `next` is absent. A listener may
+   * listeners, so it may give fewer than `max`, or none, before the end: go on until `next` is absent. A listener may
    * be among them although none of its events can be claimed now, because of an ordering key, a window or a limit.
    */
-  due(after: string | undefined, most: number): Promise<DueListeners>;
+  due(after: string | undefined, max: number): Promise<DueListeners>;
   /**
    * Notes that a listener's options have changed. `due` tells every worker when, and the worker asks for them again.
    * Each call counts as later than the one before it, whatever the clock says. It ends what `unknown` has noted.

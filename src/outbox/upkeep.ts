@@ -32,13 +32,13 @@ const CLOCK_EVERY_MS = 5_000;
 const EXPIRE_EVERY_MS = 5_000;
 const PRUNE_EVERY_MS = 60_000;
 const BACKLOG_EVERY_MS = 15_000;
-const STRANGERS_EVERY_MS = 30_000;
+const UNKNOWN_EVERY_MS = 30_000;
 
 /** How many listeners one run looks after; the next run goes on with others. */
 const LISTENERS_A_RUN = 1_000;
 
 /** Of so many names that are no listener of this worker the backlog is told: those whose events wait for longest. */
-const MOST_STRANGERS = 100;
+const MAX_UNKNOWN = 100;
 
 interface Job {
   readonly name: string;
@@ -60,7 +60,7 @@ export class Upkeep {
   #nextToExpire = 0;
   #nextToMeet: string | undefined;
   /** Names that are no listener of this worker, and whose backlog was told. */
-  #toldStrangers: ReadonlySet<string> = new Set();
+  #reportedUnknown: ReadonlySet<string> = new Set();
 
   constructor(context: UpkeepContext) {
     this.#context = context;
@@ -69,7 +69,7 @@ export class Upkeep {
       job("clock", CLOCK_EVERY_MS, () => this.#followClock()),
       job("expire", EXPIRE_EVERY_MS, () => this.#expire()),
       job("prune", PRUNE_EVERY_MS, () => this.#prune()),
-      ...(listeners.areOpen ? [] : [job("strangers", STRANGERS_EVERY_MS, () => this.#meetStrangers())]),
+      ...(listeners.usesLookup ? [] : [job("unknown", UNKNOWN_EVERY_MS, () => this.#meetUnknown())]),
       ...(observe ? [job("stats", BACKLOG_EVERY_MS, () => this.#observeBacklog(observe))] : []),
     ];
   }
@@ -149,15 +149,15 @@ export class Upkeep {
    * Looks for listeners that the map does not have: their events wait, and only their window ends them. Those that it
    * has are brought back where a worker with other listeners has noted them as unknown.
    */
-  async #meetStrangers(): Promise<boolean> {
+  async #meetUnknown(): Promise<boolean> {
     const { store, listeners } = this.#context;
     const found = await store.due(this.#nextToMeet, LISTENERS_A_RUN);
-    const strangers: string[] = [];
+    const unknownListeners: string[] = [];
     for (const due of found.listeners) {
-      if (!listeners.current(due, () => {})) strangers.push(due.listener);
+      if (!listeners.current(due, () => {})) unknownListeners.push(due.listener);
       else if (due.isUnknown) await store.changed(due.listener);
     }
-    if (strangers.length > 0 && (await this.#expireOf(strangers))) return true;
+    if (unknownListeners.length > 0 && (await this.#expireOf(unknownListeners))) return true;
     this.#nextToMeet = found.next;
     return found.next !== undefined;
   }
@@ -200,11 +200,11 @@ export class Upkeep {
     };
     for (const { name, url, limits } of listeners.all()) tell(name, url, limits.breaker);
     const waiting = [...stats.values()].filter(({ pending }) => pending > 0);
-    const longest = waiting.sort((a, b) => b.oldestAgeMs - a.oldestAgeMs).slice(0, MOST_STRANGERS);
-    const strangers = new Set(longest.map(({ listener }) => listener));
+    const longest = waiting.sort((a, b) => b.oldestAgeMs - a.oldestAgeMs).slice(0, MAX_UNKNOWN);
+    const unknownListeners = new Set(longest.map(({ listener }) => listener));
     // Once more when none of its events is left: a gauge keeps its last value.
-    for (const name of new Set([...strangers, ...this.#toldStrangers])) tell(name, "", "closed");
-    this.#toldStrangers = strangers;
+    for (const name of new Set([...unknownListeners, ...this.#reportedUnknown])) tell(name, "", "closed");
+    this.#reportedUnknown = unknownListeners;
     return false;
   }
 

@@ -22,9 +22,9 @@ import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import { type PollRequest, pollRequest } from "./poll-request.js";
 
 /** Tokens of one answer at most: with each of 64 KiB it is some megabytes. */
-const MOST_EVENTS = 100;
+const MAX_EVENTS = 100;
 /** How many polls of one handler wait at most; one more is answered at once. */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 /** How often a poll that waits looks by itself, as not every store can tell of what other processes enqueue. */
 const LOOK_EVERY_MS = 1_000;
 
@@ -175,15 +175,15 @@ class Endpoint {
   async answer(asked: PollRequest, signal: AbortSignal): Promise<Given> {
     await this.#settle(asked);
     const { clock, waitMs } = this.#options;
-    const most = Math.min(asked.maxEvents ?? MOST_EVENTS, MOST_EVENTS);
+    const max = Math.min(asked.maxEvents ?? MAX_EVENTS, MAX_EVENTS);
     const until = monotonicMs(clock) + waitMs;
-    let given = await this.#give(most, signal);
-    if (asked.returnImmediately || this.#waiting >= MOST_WAITING) return given;
+    let given = await this.#give(max, signal);
+    if (asked.returnImmediately || this.#waiting >= MAX_WAITING) return given;
     this.#waiting += 1;
     try {
       while (isNothing(given) && monotonicMs(clock) < until && !signal.aborted) {
         await this.#work(until - monotonicMs(clock), signal);
-        if (!signal.aborted) given = await this.#give(most, signal);
+        if (!signal.aborted) given = await this.#give(max, signal);
       }
     } finally {
       this.#waiting -= 1;
@@ -214,12 +214,12 @@ class Endpoint {
   }
 
   /** Leases one event more than is given, which says whether there are more. */
-  async #give(most: number, signal: AbortSignal): Promise<Given> {
+  async #give(max: number, signal: AbortSignal): Promise<Given> {
     const { store, listener, leaseMs, clock } = this.#options;
     const { windowMs } = DEFAULT_RETRY_POLICY;
-    const share = new Map([[listener, { most: most + 1, windowMs }]]);
-    const claimed = await store.claim({ limit: most + 1, leaseMs, listeners: share });
-    const kept = signal.aborted ? [] : claimed.slice(0, most);
+    const share = new Map([[listener, { most: max + 1, windowMs }]]);
+    const claimed = await store.claim({ limit: max + 1, leaseMs, listeners: share });
+    const kept = signal.aborted ? [] : claimed.slice(0, max);
     const back = claimed.slice(kept.length);
     if (back.length > 0) await store.release(back.map(({ lease }) => lease));
     const sets: [string, string][] = [];

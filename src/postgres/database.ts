@@ -368,7 +368,7 @@ function withinTime<Value>(work: Promise<Value>, ms: number): Promise<Value> {
 export const FORBIDDEN = "42501";
 
 /** How many objects of an error are looked at. */
-const MOST_PARTS = 50;
+const MAX_PARTS = 50;
 
 /** The SQLSTATE of an error of the server; an ORM may have wrapped it, each under a name of its own. */
 export function sqlState(error: unknown): string | undefined {
@@ -378,7 +378,7 @@ export function sqlState(error: unknown): string | undefined {
     const { code, severity } = part as { code?: unknown; severity?: unknown };
     if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && severity !== undefined) return code;
     for (const { value } of Object.values(Object.getOwnPropertyDescriptors(part)))
-      if (typeof value === "object" && parts.size < MOST_PARTS) parts.add(value);
+      if (typeof value === "object" && parts.size < MAX_PARTS) parts.add(value);
   }
   return undefined;
 }

@@ -101,8 +101,8 @@ export function retryPolicy(given: Partial<RetryPolicy> = {}, rememberedMs?: num
       throw new RangeError(`retry.${name} must be 0 or more`);
   }
   if (policy.windowMs > (rememberedMs ?? EVENT_ID_RETENTION_MS)) {
-    const most = rememberedMs === undefined ? "7 days" : `${rememberedMs} ms`;
-    throw new RangeError(`retry.windowMs must be at most ${most}, as receivers forget an event id then`);
+    const max = rememberedMs === undefined ? "7 days" : `${rememberedMs} ms`;
+    throw new RangeError(`retry.windowMs must be at most ${max}, as receivers forget an event id then`);
   }
   return policy;
 }

@@ -39,7 +39,7 @@ export type ListenerResult = SendResult & {
 };
 
 /** How many senders are kept at most. */
-const MOST = 10_000;
+const MAX = 10_000;
 
 /**
  * Sends events to many listeners, `concurrency` at a time (8 by default); results come in the order of the messages. A
@@ -84,7 +84,7 @@ export function sendToListeners<Events extends object = UntypedEvents>(
     senders.delete(name);
     senders.set(name, { sender, until: now + ttlMs });
     const [oldest = name] = senders.keys();
-    if (senders.size > MOST) senders.delete(oldest);
+    if (senders.size > MAX) senders.delete(oldest);
     return sender;
   }
 

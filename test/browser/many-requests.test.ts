@@ -9,7 +9,7 @@ import { openStage, SECRET, type Stage } from "./support/stage.js";
 
 const MANY = 5_000;
 /** Of 60 frames a second that an empty page has; a busy machine gives fewer to both. */
-const LEAST_SHARE_OF_FRAMES = 50 / 60;
+const MIN_SHARE_OF_FRAMES = 50 / 60;
 const [, isLong] = LONG;
 
 /** Starts to note, in the page, how many frames there are, and how long each takes. */
@@ -120,7 +120,7 @@ describeInBrowser("five thousand requests", (browser) => {
     console.info(
       `${MANY} requests in ${seconds.toFixed(1)} s: ${frames.toFixed(0)} frames a second, an empty page ${inEmpty.toFixed(0)}; the longest ${longest.toFixed(0)} ms; the list drawn ${drawn} times; load ${loadavg()[0]?.toFixed(1)} on ${cpus().length} processors`,
     );
-    expect(frames / inEmpty).toBeGreaterThanOrEqual(LEAST_SHARE_OF_FRAMES);
+    expect(frames / inEmpty).toBeGreaterThanOrEqual(MIN_SHARE_OF_FRAMES);
     expect(drawn / seconds).toBeLessThan(6);
     expect(longest).toBeLessThan(100);
     await context.close();

@@ -4,7 +4,7 @@ import type { Found, Order } from "./worker.js";
 
 /** A single input that takes longer than this hangs, on however busy a machine. */
 const HANGS_MS = 60_000;
-const MOST_BYTES = 1 << 20;
+const MAX_BYTES = 1 << 20;
 
 /**
  * Draws inputs for each parser until one breaks a promise, or its runs or its time are over. A parser that hangs or ends
@@ -14,7 +14,7 @@ export async function fuzz(
   order: Omit<Order, "shared">,
   onProgress: (name: string, inputs: number) => void = () => {},
 ): Promise<readonly Found[]> {
-  const shared = new SharedArrayBuffer(8 + MOST_BYTES);
+  const shared = new SharedArrayBuffer(8 + MAX_BYTES);
   const counts = new Int32Array(shared, 0, 2);
   const worker = new Worker(new URL("worker.mjs", import.meta.url), {
     workerData: { ...order, shared } satisfies Order,

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import type { Parser } from "./parser.js";
 
-const MOST = 65_536;
+const MAX = 65_536;
 
 /** What breaks readers of all kinds: signs of grammars, names that every object has, numbers at limits, bytes that are no text. */
 const WORDS = [
@@ -117,7 +117,7 @@ function edits(words: readonly string[], others: readonly Buffer[]): fc.Arbitrar
             bytes,
             from,
             from,
-            Buffer.concat(Array.from({ length: times }, () => row).slice(0, MOST)),
+            Buffer.concat(Array.from({ length: times }, () => row).slice(0, MAX)),
           );
         },
     ),
@@ -167,7 +167,7 @@ function jsonEdit(text: string): fc.Arbitrary<Buffer> | undefined {
 
 /** Inputs for a parser; `kept` is what its corpus holds. */
 export function inputsFor(
-  { examples, words = [], most = MOST }: Parser,
+  { examples, words = [], most = MAX }: Parser,
   kept: readonly Buffer[],
 ): fc.Arbitrary<Buffer> {
   const known = [...examples.map((example) => Buffer.from(example as string)), ...kept];

@@ -6,7 +6,7 @@ import { Broken, type Parser } from "./parser.js";
 /** Characters that steer a terminal, but for line ends and tabs, which a text of several lines has. */
 const STEERING = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 /** The longest sentence of a refusal. */
-const MOST_CHARACTERS = 5_000;
+const MAX_CHARACTERS = 5_000;
 /** What takes longer is measured again, beside a known work, and with half of the input. */
 const LONG_MS = 150;
 /** A part of a secret that is long enough not to be there by chance. */
@@ -26,7 +26,7 @@ export async function faultOf(parser: Parser, input: Buffer): Promise<string | u
     const { message, hint = "" } = error as Error & { hint?: string };
     shown = [message, hint];
     whole = inspect(error);
-    if (message.length + hint.length > MOST_CHARACTERS)
+    if (message.length + hint.length > MAX_CHARACTERS)
       return `refuses in a sentence of ${message.length + hint.length} characters`;
   }
   const took = performance.now() - start;

@@ -2,9 +2,9 @@
 import type { SourceFile } from "./architecture-rules.js";
 
 /** The shortest limit of vitest's own that only what hangs can meet. */
-const LEAST_LIMIT_MS = 60_000;
+const MIN_LIMIT_MS = 60_000;
 /** The shortest limit of the product's that real input and output may race. */
-const LEAST_RACED_MS = 5_000;
+const MIN_RACED_MS = 5_000;
 
 /** How a test says that the limit is what it looks at, or that it takes more time where the limit was too short. */
 const LOOKS_AT_LIMIT =
@@ -42,7 +42,7 @@ export function testViolationsOf({ path, text }: SourceFile): string[] {
       rules.push("bounds wall time from above: a busy machine is slow");
     const limit = /\btimeout: ([\d_]+) \}, (?:async )?\(|^ {0,2}\}, ([\d_]+)\);$/.exec(code);
     const ms = number(limit?.[1] ?? limit?.[2] ?? "0");
-    if (ms >= 1_000 && ms < LEAST_LIMIT_MS) rules.push("has a limit of vitest's that what is slow can meet");
+    if (ms >= 1_000 && ms < MIN_LIMIT_MS) rules.push("has a limit of vitest's that what is slow can meet");
     return rules.map((rule) => ({ line, rule }));
   }
 
@@ -59,9 +59,9 @@ export function testViolationsOf({ path, text }: SourceFile): string[] {
 /** A test whose product may give up before real input and output are done, where giving up is not what it looks at. */
 function racesOf({ line, body }: { line: number; body: string }) {
   const raced = [...body.matchAll(/\b\w*[tT]imeoutMs: ([\d_]+)/g)].find(
-    ([, ms = ""]) => number(ms) > 0 && number(ms) < LEAST_RACED_MS,
+    ([, ms = ""]) => number(ms) > 0 && number(ms) < MIN_RACED_MS,
   );
-  const rule = `races real input and output with ${raced?.[0]}: hand in a clock, or give ${LEAST_RACED_MS}`;
+  const rule = `races real input and output with ${raced?.[0]}: hand in a clock, or give ${MIN_RACED_MS}`;
   return raced && !LOOKS_AT_LIMIT.test(body) ? [{ line, rule }] : [];
 }
 

@@ -13,7 +13,7 @@ const MIB = 2 ** 20;
 /** After how many bytes a service is looked at. */
 const LOOK_EVERY = 4 * MIB;
 /** What the buffers of a service may hold of a file: a part of 5 MiB on its way to a bucket, which `fetch` copies thrice. */
-const MOST = 24 * MIB;
+const MAX = 24 * MIB;
 const READER = "age1lggyhqrw2nlhcxprm67z43rta597azn8gknawjehu9d9dl0jq3yqqvfafg";
 const KEYS = { bucket: "paper", accessKeyId: "AKIATEST", secretAccessKey: "test/secret+key" };
 const [, isLong] = LONG;
@@ -95,7 +95,7 @@ describe(`a file of ${SIZE / MIB} MiB passes through the service, which holds 24
       bytes += chunk.length;
     }
     expect(received.digest("hex")).toBe(sent.digest("hex"));
-    expect(service.most()).toBeLessThan(MOST);
+    expect(service.most()).toBeLessThan(MAX);
   });
 
   itWith("python3", hasPython)("into a bucket", { timeout: 600_000 }, async () => {
@@ -106,6 +106,6 @@ describe(`a file of ${SIZE / MIB} MiB passes through the service, which holds 24
     await uploaded(service, sent);
     const [object = Buffer.alloc(0)] = s3.objects.values();
     expect(createHash("sha256").update(object).digest("hex")).toBe(sent.digest("hex"));
-    expect(service.most()).toBeLessThan(MOST);
+    expect(service.most()).toBeLessThan(MAX);
   });
 });

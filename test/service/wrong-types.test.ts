@@ -8,7 +8,7 @@ import { FIXTURE } from "./fixture.js";
 import { ask } from "./running-service.js";
 
 /** What a body of 1 MiB may cost, in time of the processor, with the client's part. */
-const MOST_MS = 750;
+const MAX_MS = 750;
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
@@ -257,7 +257,7 @@ describe("a body of 1 MiB, whatever stands where", () => {
         let status = 0;
         const cost = await tooMuch(async () => {
           ({ status } = await ask(service, method, path, { body }));
-        }, MOST_MS);
+        }, MAX_MS);
         expect(status, member).toBeLessThan(500);
         expect(cost, `${member}, ${name}: ms`).toBeUndefined();
       }

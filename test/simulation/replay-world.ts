@@ -36,7 +36,7 @@ export interface ReplayOutcome {
 const PROBES = 3;
 const RETENTION_MS = 7 * 86_400_000;
 /** A world has some thousands of steps; one that turns in a circle never ends. */
-const MOST_STEPS = 200_000;
+const MAX_STEPS = 200_000;
 /** What senders may take to be answered once nobody holds their ids any more: a pause may last on for a while. */
 const ANSWERED_WITHIN_MS = 180_000;
 
@@ -104,7 +104,7 @@ export class ReplayWorld {
     });
     const isBroken = () => this.#ledger.violation !== undefined;
     const isDone = () => {
-      if (this.#time.steps > MOST_STEPS) this.#ledger.break("liveness", `no end after ${MOST_STEPS} steps`);
+      if (this.#time.steps > MAX_STEPS) this.#ledger.break("liveness", `no end after ${MAX_STEPS} steps`);
       if (isLate && !this.#sender.isDone) this.#ledger.break("liveness", "an event is not accepted");
       return isBroken() || (this.#spells.isHealed && this.#sender.isDone);
     };

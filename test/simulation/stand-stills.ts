@@ -1,7 +1,7 @@
 import type { EngineWorld } from "./engine.js";
 import { Random } from "./random.js";
 
-const MOST = 6;
+const MAX = 6;
 const LONGEST_MS = 90_000;
 
 /**
@@ -12,7 +12,7 @@ export function standStills({ plan, time, ledger, spells, trace }: EngineWorld) 
   const strength = plan.faults["stands still at a call"];
   const random = new Random(plan.seed, "stands still at a call");
   const standing = new Set<string>();
-  let left = MOST;
+  let left = MAX;
   ledger.onOvertaken = (owner) => {
     if (!standing.delete(owner)) return;
     time.after(random.between(0, 60), "world", () => time.resume(owner));

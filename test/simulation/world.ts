@@ -41,7 +41,7 @@ const FOLLOWED_WITHIN_MS = 80_000;
 
 const MINUTE_MS = 60_000;
 /** A world has some thousands of steps; one that turns in a circle never ends. */
-const MOST_STEPS = 500_000;
+const MAX_STEPS = 500_000;
 /** How long after the faults everything has to have ended. */
 const HEALS_WITHIN = { short: 12 * MINUTE_MS, long: 120 * MINUTE_MS, week: 6 * 1_440 * MINUTE_MS };
 
@@ -147,7 +147,7 @@ export class World {
     });
     const isDone = () => {
       this.#sometimesRecount();
-      if (this.#time.steps > MOST_STEPS) this.#ledger.break("liveness", `no end after ${MOST_STEPS} steps`);
+      if (this.#time.steps > MAX_STEPS) this.#ledger.break("liveness", `no end after ${MAX_STEPS} steps`);
       return isBroken() || isOver || (this.#spells.isHealed && this.#isAllEnded());
     };
     await this.#guarded(() => this.#time.run(isDone));

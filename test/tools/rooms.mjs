@@ -14,8 +14,8 @@ const LIGHT = "main";
 const COMMANDS = { main: "npm test", thorough: "npm run test:thorough", alone: "npm run test:thorough" };
 
 /** How long the chosen files may have taken when they were run last, and how long the transcripts, by their commands. */
-const MOST_SECONDS = 16;
-const MOST_COMMANDS = 40;
+const MAX_SECONDS = 16;
+const MAX_COMMANDS = 40;
 
 /** Where the stories of the command line are, each a test of one file. */
 const STORIES = "cli/test/transcripts/";
@@ -70,7 +70,7 @@ export function chooseTests({ changed, all, stories, read, seconds }) {
     const project = projects.get(file) ?? "";
     if (file === STORY_FILE && distance > 0) continue; // its stories are chosen one by one
     const command = COMMANDS[project];
-    const isTooMuch = project !== LIGHT || spent + seconds(file) > MOST_SECONDS;
+    const isTooMuch = project !== LIGHT || spent + seconds(file) > MAX_SECONDS;
     if (!command || (distance > 0 && isTooMuch)) leave(command ?? `npm run test:${project}`, file);
     else {
       files.push(file);
@@ -210,7 +210,7 @@ function storiesFor(changed, stories, read) {
   const result = { chosen: [], left: [] };
   let spent = 0;
   for (const story of told) {
-    const isQuick = isChanged(story) || spent + length(story) <= MOST_COMMANDS;
+    const isQuick = isChanged(story) || spent + length(story) <= MAX_COMMANDS;
     if (isQuick) spent += length(story);
     result[isQuick ? "chosen" : "left"].push(story);
   }

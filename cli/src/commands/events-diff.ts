@@ -93,7 +93,7 @@ function compareBodies(a: Buffer, b: Buffer): Difference[] {
 }
 
 /** Deeper JSON is compared as bytes: to walk it would use up the stack. */
-const MOST_LEVELS = 500;
+const MAX_LEVELS = 500;
 
 function jsonOf(body: Buffer): { value: unknown } | undefined {
   try {
@@ -107,7 +107,7 @@ function jsonOf(body: Buffer): { value: unknown } | undefined {
 function isDeep(value: unknown): boolean {
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MOST_LEVELS) return true;
+    if (depth > MAX_LEVELS) return true;
     level = level.flatMap((one) => (isContainer(one) ? Object.values(one) : []));
   }
   return false;

@@ -61,8 +61,8 @@ async function search(out: Output, given: string, scheme: string | undefined): P
   const hits = await searchExplanations(given, scheme);
   if (hits.length === 0)
     throw usageError(
-      `There is nothing to explain under ${JSON.stringify(given.slice(0, MOST_SHOWN))}.`,
-      didYouMean(given.slice(0, MOST_SHOWN), names) ?? "The output shows codes as error[CODE].",
+      `There is nothing to explain under ${JSON.stringify(given.slice(0, MAX_SHOWN))}.`,
+      didYouMean(given.slice(0, MAX_SHOWN), names) ?? "The output shows codes as error[CODE].",
     );
   const meant = near === undefined ? {} : { meant: near };
   out.document({ type: "explanations", ok: true, searched: given, ...meant, found: hits });
@@ -73,7 +73,7 @@ async function search(out: Output, given: string, scheme: string | undefined): P
   return EXIT.ok;
 }
 
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 function lineOf({ kind, name, scheme, says }: Hit): string {
   return `${WORDS[kind] ?? ""}${name}${scheme === undefined ? "" : `  (--scheme ${scheme})`}  ${says}`;

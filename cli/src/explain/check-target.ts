@@ -13,10 +13,10 @@ const SKEW_FAIL_MS = 300_000;
 const EXPIRES_SOON_DAYS = 14;
 
 /** More informational answers (1xx) than any listener sends. */
-const MOST_AHEAD = 20;
+const MAX_AHEAD = 20;
 
 /** The most bytes before the headers of an answer; Node skips line ends there without an event. */
-const MOST_BYTES_AHEAD = 65_536;
+const MAX_BYTES_AHEAD = 65_536;
 
 /** What the answer of a listener shows. */
 interface Seen {
@@ -76,12 +76,12 @@ async function head(
       let bytes = 0;
       socket.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > MOST_BYTES_AHEAD) refuse(new Error("more than 64 KiB arrived before the answer"));
+        if (bytes > MAX_BYTES_AHEAD) refuse(new Error("more than 64 KiB arrived before the answer"));
       });
     });
     request.on("information", () => {
       ahead += 1;
-      if (ahead > MOST_AHEAD) refuse(new Error(`more than ${MOST_AHEAD} informational answers (1xx)`));
+      if (ahead > MAX_AHEAD) refuse(new Error(`more than ${MAX_AHEAD} informational answers (1xx)`));
     });
     request.once("upgrade", (_response, socket) => {
       socket.destroy();

@@ -132,7 +132,7 @@ export async function explainableNames(): Promise<string[]> {
 }
 
 /** A search gives no more: who gets a longer list needs another word. */
-const MOST_FOUND = 12;
+const MAX_FOUND = 12;
 /** No name and no word is longer. */
 const LONGEST_SEARCH = 100;
 
@@ -197,7 +197,7 @@ export async function searchExplanations(given: string, scheme?: string): Promis
   }
   return ranked
     .sort((a, b) => a.rank - b.rank)
-    .slice(0, MOST_FOUND)
+    .slice(0, MAX_FOUND)
     .map(({ hit }) => hit);
 }
 

@@ -7,7 +7,7 @@ import { readSession, sessionPorts } from "../serve/sessions.js";
 import { type Answer, callCommand, type Document } from "./call-command.js";
 
 /** The most listeners that one session of an assistant runs. */
-const MOST = 5;
+const MAX = 5;
 const ANSWER_LIMIT_MS = 5_000;
 
 /** The local listeners, and those among them that were started here. */
@@ -63,8 +63,8 @@ export function localListeners(io: Io): Listeners {
 
   return {
     async start(words) {
-      if (running.size + starting >= MOST)
-        throw new CliError(EXIT.usage, "LISTENERS_TOO_MANY", `${MOST} listeners run already.`, {
+      if (running.size + starting >= MAX)
+        throw new CliError(EXIT.usage, "LISTENERS_TOO_MANY", `${MAX} listeners run already.`, {
           hint: "Stop one with the tool stop_listener.",
         });
       starting++;

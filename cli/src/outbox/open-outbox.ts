@@ -142,7 +142,7 @@ async function openFile(file: string, making: Making): Promise<OpenOutbox> {
 }
 
 /** The smallest page of SQLite, and so the smallest file that holds anything. */
-const LEAST_BYTES = 512;
+const MIN_BYTES = 512;
 
 /**
  * Refuses a file of something else: SQLite takes one that is shorter than its header for an empty database, and says of all
@@ -151,7 +151,7 @@ const LEAST_BYTES = 512;
  */
 function refuseOtherFile(file: string): void {
   const { size } = openedFile(file, () => statSync(file));
-  if (size > 0 && size < LEAST_BYTES)
+  if (size > 0 && size < MIN_BYTES)
     throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `${file} cannot be read: file is not a database.`);
 }
 

@@ -13,7 +13,7 @@ import { askControl, SERVICE_URL } from "./control-client.js";
 const TIMEOUT_MS = 2_000;
 
 /** More than anybody reads in a shell's list. */
-const MOST_PAGES = 5;
+const MAX_PAGES = 5;
 
 /**
  * The ids of the automations with their names. The control token goes to this machine alone: whoever presses a key has
@@ -34,7 +34,7 @@ export async function knownAutomations(
   const args = { text, flag: (name: string) => words.includes(`--${name}`) } as Context["args"];
   const context = { args, config, io, global: { timeoutMs: TIMEOUT_MS } as Context["global"] };
   const found: { word: string; does: string }[] = [];
-  for (let [page, token] = [0, ""]; page < MOST_PAGES; page++) {
+  for (let [page, token] = [0, ""]; page < MAX_PAGES; page++) {
     const query = new URLSearchParams({ page_size: "100", page_token: token });
     const { list, nextPageToken } = (await askControl(context, "GET", `automations?${query}`, undefined, {
       baseUrl: baseUrl.replace(/(?<!\/)\/+$/, ""),

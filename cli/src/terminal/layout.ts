@@ -24,7 +24,7 @@ const GROUPS: ReadonlySet<string> = new Set([
 ]);
 const OF_SUBCOMMAND = /^[a-z][a-z-]*\W?$/;
 /** The most words of an argument in quotes. */
-const MOST_QUOTED = 20;
+const MAX_QUOTED = 20;
 /** The most of what is in quotes that stays on one line, outside of a command. */
 const QUOTED = 40;
 
@@ -170,7 +170,7 @@ function endOfQuoted(words: readonly string[], at: number): number {
   const [open = ""] = /^["'<]/.exec(word) ?? [];
   if (open === "" || word.slice(1).includes(open === "<" ? ">" : open)) return at + 1;
   const close = open === "<" ? ">" : open;
-  const more = words.slice(at + 1, at + MOST_QUOTED).findIndex((one) => one.includes(close));
+  const more = words.slice(at + 1, at + MAX_QUOTED).findIndex((one) => one.includes(close));
   return at + more + 2;
 }
 

@@ -14,7 +14,7 @@ interface FaultFormProps {
   readonly onChange: Api["control"];
 }
 
-const MOST = 999_999_999;
+const MAX = 999_999_999;
 
 /** What goes wrong now, and what is to go wrong. */
 export function FaultForm({ faults, operations, onChange }: FaultFormProps) {
@@ -91,7 +91,7 @@ export function FaultForm({ faults, operations, onChange }: FaultFormProps) {
       )}
       {kind === "rateLimit" && (
         <div class="pair">
-          <Amount label="Requests that pass" min={0} max={MOST} required {...field("requests")} />
+          <Amount label="Requests that pass" min={0} max={MAX} required {...field("requests")} />
           <Amount label="In so many seconds" min={1} max={86_400} required {...field("windowSeconds")} />
         </div>
       )}
@@ -118,7 +118,7 @@ export function FaultForm({ faults, operations, onChange }: FaultFormProps) {
             hint="none"
             {...field("waitSeconds")}
           />
-          <Amount label="How many requests" min={1} max={MOST} hint="all" {...field("times")} />
+          <Amount label="How many requests" min={1} max={MAX} hint="all" {...field("times")} />
         </div>
       )}
       <footer>

@@ -8,7 +8,7 @@ import { VisibleBytes } from "../parts/visible-bytes.js";
 import { fromBase64, hexDump, sizeOf } from "../text/bytes.js";
 import { PrettyBytes } from "./pretty-bytes.js";
 
-const MOST_OF_CUT = 32 * 1024;
+const MAX_OF_CUT = 32 * 1024;
 const VIEWS = ["pretty", "raw", "hex"] as const;
 type View = (typeof VIEWS)[number];
 
@@ -23,7 +23,7 @@ export function Body({
   const [view, setView] = useState<View>("pretty");
   const id = useId();
   // Of a body that was cut nobody needs the last bytes, and a browser takes long over them.
-  const bytes = fromBase64(bodyBase64).subarray(0, isCut ? MOST_OF_CUT : undefined);
+  const bytes = fromBase64(bodyBase64).subarray(0, isCut ? MAX_OF_CUT : undefined);
   const go = (by: number) => {
     const to = VIEWS[(VIEWS.indexOf(view) + by + VIEWS.length) % VIEWS.length] ?? "pretty";
     setView(to);

@@ -4,7 +4,7 @@ import { VisibleText } from "../parts/visible-text.js";
 import { sizeOf } from "../text/bytes.js";
 
 /** A longer value is folded. */
-const MOST = 400;
+const MAX = 400;
 
 /** Header lines as they were, in their order. */
 export function Headers({ headers }: { headers: readonly (readonly [name: string, value: string])[] }) {
@@ -16,7 +16,7 @@ export function Headers({ headers }: { headers: readonly (readonly [name: string
             <VisibleText text={name} />
           </dt>
           <dd class="mono">
-            {value.length <= MOST ? (
+            {value.length <= MAX ? (
               <VisibleText text={value} />
             ) : (
               <Fold

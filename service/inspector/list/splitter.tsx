@@ -1,5 +1,5 @@
 // The line between list and detail, which can be moved.
-import { LEAST, MOST } from "./use-width.js";
+import { MAX, MIN } from "./use-width.js";
 
 interface SplitterProps {
   /** What is at its left. */
@@ -19,8 +19,8 @@ export function Splitter({ of, width, onWidth }: SplitterProps) {
       tabIndex={0}
       aria-orientation="vertical"
       aria-label={`Width of the list: ${of}`}
-      aria-valuemin={LEAST}
-      aria-valuemax={MOST}
+      aria-valuemin={MIN}
+      aria-valuemax={MAX}
       aria-valuenow={Math.round(width)}
       onPointerDown={(event) => {
         event.preventDefault();
@@ -32,7 +32,7 @@ export function Splitter({ of, width, onWidth }: SplitterProps) {
       }}
       onDblClick={() => onWidth(Number.NaN)}
       onKeyDown={({ key }) => {
-        const to = { ArrowLeft: width - 2, ArrowRight: width + 2, Home: LEAST, End: MOST }[key];
+        const to = { ArrowLeft: width - 2, ArrowRight: width + 2, Home: MIN, End: MAX }[key];
         if (to !== undefined) onWidth(to);
       }}
     />

@@ -2,8 +2,8 @@
 import { useState } from "preact/hooks";
 
 /** The bounds of the list's width, in hundredths of the page, and what it has at first. */
-export const LEAST = 20;
-export const MOST = 70;
+export const MIN = 20;
+export const MAX = 70;
 const FIRST = 36;
 
 const KEY = "hookproof-list-width";
@@ -34,5 +34,5 @@ function kept(): string | undefined {
 }
 
 function within(width: number): number {
-  return Number.isFinite(width) ? Math.min(MOST, Math.max(LEAST, width)) : FIRST;
+  return Number.isFinite(width) ? Math.min(MAX, Math.max(MIN, width)) : FIRST;
 }

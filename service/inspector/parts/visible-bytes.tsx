@@ -4,15 +4,15 @@ import type { Marking } from "../text/visible.js";
 import { VisibleText } from "./visible-text.js";
 
 /** More pieces than this are text without marks, so that the page stays quick. */
-const MOST = 2_000;
+const MAX = 2_000;
 
 /** Bytes as text; those that are no UTF-8 stand in hex. */
 export function VisibleBytes({ bytes, marking }: { bytes: Uint8Array; marking?: Marking }) {
   const parts = decode(bytes);
-  const rest = parts.slice(MOST).map((part) => (typeof part === "string" ? part : hexOf(part)));
+  const rest = parts.slice(MAX).map((part) => (typeof part === "string" ? part : hexOf(part)));
   return (
     <>
-      {parts.slice(0, MOST).map((part) =>
+      {parts.slice(0, MAX).map((part) =>
         typeof part === "string" ? (
           <VisibleText text={part} {...(marking && { marking })} />
         ) : (

@@ -7,7 +7,7 @@ export interface DiffLine {
 }
 
 /** More lines than this on both sides are compared as a block, so that the page stays quick. */
-const MOST = 1_000;
+const MAX = 1_000;
 
 /** What two lists of lines share, in order, and what stands in one of them only. */
 export function diffLines(first: readonly string[], now: readonly string[]): DiffLine[] {
@@ -28,7 +28,7 @@ export function diffLines(first: readonly string[], now: readonly string[]): Dif
 }
 
 function middle(first: readonly string[], now: readonly string[]): DiffLine[] {
-  if (first.length > MOST || now.length > MOST)
+  if (first.length > MAX || now.length > MAX)
     return [
       ...first.map((text) => ({ text, side: "first" }) as const),
       ...now.map((text) => ({ text, side: "this" }) as const),

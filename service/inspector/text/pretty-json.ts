@@ -9,7 +9,7 @@ const TOKEN = /\s+|"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[[\]{},:]|./
 /** Brackets alone could make gigabytes of white space: what gets longer than this is not laid out. */
 const LONGEST = 500_000;
 /** More pieces than this are not told apart, so that the page stays quick. */
-const MOST_PIECES = 2_000;
+const MAX_PIECES = 2_000;
 
 /**
  * Sets JSON on lines, each token in its own spelling: what was sent stays readable as it was sent, numbers
@@ -43,7 +43,7 @@ export function prettyJson(text: string): JsonPiece[] | undefined {
   }
   if (plain) pieces.push({ text: plain });
   if (length > LONGEST) return undefined;
-  return pieces.length <= MOST_PIECES ? pieces : [{ text: pieces.map((piece) => piece.text).join("") }];
+  return pieces.length <= MAX_PIECES ? pieces : [{ text: pieces.map((piece) => piece.text).join("") }];
 }
 
 function isJson(text: string): boolean {

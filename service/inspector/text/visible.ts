@@ -34,7 +34,7 @@ const MARKED: Readonly<Record<Marking, RegExp>> = {
 };
 
 /** More signs than this are set into the text without a mark of their own, so that the page stays quick. */
-const MOST = 2_000;
+const MAX = 2_000;
 
 /** Cuts a text at every character that is not seen. */
 export function visible(text: string, marking: Marking = "hidden"): Stretch[] {
@@ -42,9 +42,9 @@ export function visible(text: string, marking: Marking = "hidden"): Stretch[] {
     .split(MARKED[marking])
     .map((piece, index) => (index % 2 === 0 ? { text: piece } : sign(piece)))
     .filter((stretch) => stretch.text !== "");
-  if (stretches.length <= MOST) return stretches;
-  const rest = stretches.slice(MOST).map(({ text: piece, hidden }) => (hidden ? inOne(piece) : piece));
-  return [...stretches.slice(0, MOST), { text: rest.join("") }];
+  if (stretches.length <= MAX) return stretches;
+  const rest = stretches.slice(MAX).map(({ text: piece, hidden }) => (hidden ? inOne(piece) : piece));
+  return [...stretches.slice(0, MAX), { text: rest.join("") }];
 }
 
 function sign(character: string): Stretch {

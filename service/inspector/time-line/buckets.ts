@@ -23,7 +23,7 @@ export function bucketsOf(
   answers: readonly { readonly at: number; readonly status: number }[],
   now: number,
 ): Buckets {
-  const oldest = answers.reduce((least, { at }) => Math.min(least, at), now);
+  const oldest = answers.reduce((min, { at }) => Math.min(min, at), now);
   const needed = (now - oldest) / (BAR_COUNT - 1);
   const stepMs = STEPS_MS.find((step) => step >= needed) ?? 86_400_000;
   const start = (Math.floor(now / stepMs) + 1 - BAR_COUNT) * stepMs;

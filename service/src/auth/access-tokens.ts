@@ -11,7 +11,7 @@ import type { SigningKeys, StoredKey } from "../storage/signing-keys.js";
 const TOKEN_LIFETIME_SECONDS = 3_600;
 
 /** A day. Longer ones would outlive the keys of a rotation by too much. */
-const MOST_LIFETIME_SECONDS = 86_400;
+const MAX_LIFETIME_SECONDS = 86_400;
 
 /** How long a replaced key verifies at least, and beyond the tokens it signed: clocks differ. */
 const SKEW_MS = 5 * 60_000;
@@ -40,8 +40,8 @@ export interface AccessTokens {
  */
 export async function accessTokens(keys: SigningKeys, options: TokenSettings): Promise<AccessTokens> {
   const { lifetimeSeconds = TOKEN_LIFETIME_SECONDS, clock } = options;
-  if (!Number.isInteger(lifetimeSeconds) || lifetimeSeconds < 1 || lifetimeSeconds > MOST_LIFETIME_SECONDS)
-    throw new RangeError(`tokenLifetimeSeconds must be a whole number from 1 to ${MOST_LIFETIME_SECONDS}`);
+  if (!Number.isInteger(lifetimeSeconds) || lifetimeSeconds < 1 || lifetimeSeconds > MAX_LIFETIME_SECONDS)
+    throw new RangeError(`tokenLifetimeSeconds must be a whole number from 1 to ${MAX_LIFETIME_SECONDS}`);
   if (keys.all().length === 0) keys.replace([await newKey("active", clock)]);
   return new TenantTokens(keys, { ...options, lifetimeSeconds });
 }

@@ -25,7 +25,7 @@ export interface FailedAttempts {
 }
 
 /** Whoever is counted has proved nothing yet, so neither how many there are nor how long their names are is theirs to say. */
-const MOST_COUNTED = 10_000;
+const MAX_COUNTED = 10_000;
 
 /**
  * Counts in memory, by a hash: a restart forgets them, and of more than 10,000 counts the ones that began first. Ids
@@ -66,7 +66,7 @@ export function failedAttempts(
         return;
       }
       const [oldest] = counts.keys();
-      if (counts.size >= MOST_COUNTED && oldest !== undefined) counts.delete(oldest);
+      if (counts.size >= MAX_COUNTED && oldest !== undefined) counts.delete(oldest);
       counts.set(key, { failures: 1, since: clock.now() });
     },
   };

@@ -5,7 +5,7 @@ export interface HashLanes {
   /** Runs work when the lane is free; undefined at once where too much of it waits. */
   run<Result>(
     lane: string,
-    most: number,
+    max: number,
     work: () => Promise<Result>,
   ): Promise<{ readonly result: Result } | undefined>;
 }
@@ -14,9 +14,9 @@ export interface HashLanes {
 export function hashLanes(): HashLanes {
   const lanes = new Map<string, { waiting: number; last: Promise<unknown> }>();
   return {
-    async run(name, most, work) {
+    async run(name, max, work) {
       const lane = lanes.get(name) ?? { waiting: 0, last: Promise.resolve() };
-      if (lane.waiting >= most) return undefined;
+      if (lane.waiting >= max) return undefined;
       lanes.set(name, lane);
       lane.waiting += 1;
       const mine = lane.last.then(work);

@@ -193,12 +193,12 @@ class ExpressionLanes implements Expressions {
 
   async #answerOf(level: number, request: object, leftMs: number): Promise<Answer> {
     const lane = this.#lanes[level] as Lane;
-    const mostMs = Math.min(this.#timeIn(level), leftMs);
+    const maxMs = Math.min(this.#timeIn(level), leftMs);
     // The second try has more time: no quick step gets behind those that hang because the machine is busy. The limit
     // itself is the same for everybody, however busy it is.
-    for (let tried = mostMs < leftMs ? 1 : TRIES, ms = mostMs; ; tried++, ms = Math.min(ms * 4, leftMs)) {
+    for (let tried = maxMs < leftMs ? 1 : TRIES, ms = maxMs; ; tried++, ms = Math.min(ms * 4, leftMs)) {
       const answer = await lane.ask({ ...request, timeoutMs: Math.ceil(ms) });
-      if (!isTimeout(answer) || answer.usedMs > mostMs / 2 || tried === TRIES) return answer;
+      if (!isTimeout(answer) || answer.usedMs > maxMs / 2 || tried === TRIES) return answer;
     }
   }
 

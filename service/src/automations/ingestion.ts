@@ -19,7 +19,7 @@ import type { RunWorker } from "./run-worker.js";
 import type { SaveContext } from "./save-automation.js";
 
 /** More listeners than a list on a page is good for. */
-const MOST_NAMED = 100;
+const MAX_NAMED = 100;
 
 /** What the webhook endpoint needs. */
 export type IngestionContext = Pick<ServiceContext, "storage" | "clock" | "baseUrl" | "log"> &
@@ -104,8 +104,7 @@ export function ingestionRouter(context: IngestionContext): WebhookRouter {
   }
 
   // The inspector names the listeners before the first request to one of them.
-  if (inspecting)
-    for (const { listenerId } of storage.automations.list([0, ""], MOST_NAMED)) find(listenerId);
+  if (inspecting) for (const { listenerId } of storage.automations.list([0, ""], MAX_NAMED)) find(listenerId);
   return webhookRouter(
     find,
     (request) => {

@@ -41,8 +41,8 @@ export function createCalls(): Calls {
 
 /** A call as the list shows it. */
 export function callRow({ requestId, sourceAddress, headers, body, answer, ...row }: CallDetail): CallRow {
-  const most = LIMITS.callTargetCharacters;
-  return row.target.length > most ? { ...row, target: `${row.target.slice(0, most)}…` } : row;
+  const max = LIMITS.callTargetCharacters;
+  return row.target.length > max ? { ...row, target: `${row.target.slice(0, max)}…` } : row;
 }
 
 function textOf({ method, target, status, operation, client, requestId, headers, body, answer }: CallDetail) {

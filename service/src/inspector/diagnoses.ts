@@ -17,7 +17,7 @@ export interface Diagnoses {
 }
 
 /** A diagnosis takes some 10 ms of computing: more than these are not worth the listener's time. */
-const MOST_WAITING = 50;
+const MAX_WAITING = 50;
 
 /** After a diagnosis there is this many times its duration of rest. */
 const REST = 10;
@@ -61,7 +61,7 @@ export function createDiagnoses(
   return {
     queue(entry, isHidden) {
       // Later nobody could see any more what was hidden in it, so for those there is more room.
-      if (waiting.size >= (isHidden ? 2 * MOST_WAITING : MOST_WAITING)) return;
+      if (waiting.size >= (isHidden ? 2 * MAX_WAITING : MAX_WAITING)) return;
       waiting.set(entry.row.n, entry);
       if (!isRunning) void run();
     },

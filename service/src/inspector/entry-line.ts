@@ -127,11 +127,11 @@ function fixOf(value: JsonObject): { language: string; fix: string } | undefined
 function demandedOf(value: JsonObject | undefined): { demanded?: Demanded } {
   if (value?.auth === "hmac") {
     const { secretFingerprints: given } = value;
-    const secretFingerprints = Array.isArray(given) ? given.slice(0, MOST).filter(isText) : [];
+    const secretFingerprints = Array.isArray(given) ? given.slice(0, MAX).filter(isText) : [];
     return { demanded: { auth: "hmac", ...texts(value, "expected"), secretFingerprints } };
   }
   if (value?.auth === "jwt") {
-    const claims = Object.entries(recordOf(value.claims) ?? {}).slice(0, MOST);
+    const claims = Object.entries(recordOf(value.claims) ?? {}).slice(0, MAX);
     const { kid, alg, thumbprint } = texts(recordOf(value.key) ?? {}, "kid", "alg", "thumbprint");
     const key = { kid, alg, ...(thumbprint === undefined ? {} : { thumbprint }) };
     return {
@@ -158,11 +158,11 @@ function replayOf(value: unknown): Pick<RequestRow, "replay"> {
 }
 
 /** A verdict has about twenty checks and a diagnosis a handful of mistakes. */
-const MOST = 100;
+const MAX = 100;
 
 function listOf<Value>(values: unknown, read: (value: JsonObject) => Value | undefined): Value[] {
   if (!Array.isArray(values)) return [];
-  return values.slice(0, MOST).flatMap((value: unknown) => {
+  return values.slice(0, MAX).flatMap((value: unknown) => {
     const found = recordOf(value);
     return found ? (read(found) ?? []) : [];
   });

@@ -29,7 +29,7 @@ export function forwardedStatus(answer: Forwarded): number {
   return "status" in answer ? answer.status : 0;
 }
 
-function cleaned(text: string, most: number): string {
+function cleaned(text: string, max: number): string {
   // A name and a password in a URL are nobody's business.
-  return text.slice(0, most).replace(/^(https?:\/\/)[^/?#@]*@/i, "$1");
+  return text.slice(0, max).replace(/^(https?:\/\/)[^/?#@]*@/i, "$1");
 }

@@ -17,7 +17,7 @@ export interface RememberingKeys extends KeyResolver {
 }
 
 /** A key set has at most 50 keys; a resolver of somebody else's may know more. */
-const MOST = 200;
+const MAX = 200;
 
 /** Wraps a resolver of keys. */
 export function rememberingKeys(keys: KeyResolver): RememberingKeys {
@@ -26,7 +26,7 @@ export function rememberingKeys(keys: KeyResolver): RememberingKeys {
     async resolve(kid, alg) {
       const resolved = await keys.resolve(kid, alg);
       if (resolved?.ok) {
-        if (found.size >= MOST) found.clear();
+        if (found.size >= MAX) found.clear();
         found.set(kid, { kid, alg, ...thumbprintOf(resolved.key) });
       }
       return resolved;

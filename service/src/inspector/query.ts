@@ -40,12 +40,12 @@ export function text(query: QueryText, name: string): string | undefined {
 }
 
 /** One whole number of a query. */
-export function wholeNumber(query: QueryText, name: string, least: number, most: number): number | undefined {
+export function wholeNumber(query: QueryText, name: string, min: number, max: number): number | undefined {
   const value = text(query, name);
   if (value === undefined) return undefined;
   const number = /^[0-9]{1,16}$/.test(value) ? Number(value) : Number.NaN;
-  if (number >= least && number <= most) return number;
-  throw invalid(`${name} is a whole number from ${least} to ${most}.`);
+  if (number >= min && number <= max) return number;
+  throw invalid(`${name} is a whole number from ${min} to ${max}.`);
 }
 
 /** Whether an entry is what the filters ask for. */

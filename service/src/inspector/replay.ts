@@ -26,15 +26,15 @@ export interface Replays {
   recognise(headers: readonly HeaderPair[]): UnderWay | undefined;
 }
 
-const MOST_AT_ONCE = 8;
+const MAX_AT_ONCE = 8;
 
 /** Replays, with those that are under way. */
 export function createReplays(): Replays {
   const underWay = new Set<UnderWay>();
 
   async function post(made: () => Promise<RawRequest>, origin: Origin): Promise<TestEventResult> {
-    if (underWay.size >= MOST_AT_ONCE)
-      throw new InspectorError(503, "REPLAYS_BUSY", `${MOST_AT_ONCE} replays are under way already.`);
+    if (underWay.size >= MAX_AT_ONCE)
+      throw new InspectorError(503, "REPLAYS_BUSY", `${MAX_AT_ONCE} replays are under way already.`);
     const own: UnderWay = { origin, key: undefined, n: undefined };
     underWay.add(own);
     try {

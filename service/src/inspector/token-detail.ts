@@ -106,8 +106,8 @@ function decoded(segment: string | undefined): Readonly<Record<string, unknown>>
 }
 
 /** Each level makes every line within it longer, and at last the stack overflows. */
-const MOST_LEVELS = 32;
+const MAX_LEVELS = 32;
 
 function pretty(value: unknown): string {
-  return isDeeper(MOST_LEVELS, value) ? "a value too deep to show" : JSON.stringify(value, undefined, 2);
+  return isDeeper(MAX_LEVELS, value) ? "a value too deep to show" : JSON.stringify(value, undefined, 2);
 }

@@ -71,6 +71,6 @@ function withoutCredentials([name, value]: HeaderPair): HeaderPair {
 
 function textIn<Name extends string>(name: Name, text: string | undefined): { [Key in Name]?: string } {
   if (text === undefined || text === "") return {};
-  const most = LIMITS.callBodyCharacters;
-  return { [name]: text.length > most ? `${text.slice(0, most)}…` : text } as { [Key in Name]?: string };
+  const max = LIMITS.callBodyCharacters;
+  return { [name]: text.length > max ? `${text.slice(0, max)}…` : text } as { [Key in Name]?: string };
 }

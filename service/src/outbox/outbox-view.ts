@@ -42,7 +42,7 @@ interface Shown {
 const KEPT_MS = { overview: 1_000, deadLetters: 4_000 };
 /** A rate is of the last minute, and is said after a few seconds. */
 const RATE_MS = 60_000;
-const LEAST_RATE_MS = 4_000;
+const MIN_RATE_MS = 4_000;
 
 /** Reads an outbox for the page. */
 export function outboxView(outbox: ShownOutbox, { name, actions }: Shown): OutboxView {
@@ -196,7 +196,7 @@ function createRates() {
       const all = isLess ? [] : before.filter(({ at }) => now - at <= RATE_MS);
       samples.set(listener, [...all, { at: now, delivered }]);
       const [first] = all;
-      if (!first || now - first.at < LEAST_RATE_MS) return undefined;
+      if (!first || now - first.at < MIN_RATE_MS) return undefined;
       return Math.round(((delivered - first.delivered) * 60_000) / (now - first.at));
     },
   };

@@ -13,7 +13,7 @@ const SECRETS = new Set(["text", "contentBase64", "downloadUrl", "signature"]);
 const PRIVATE = new Set(["d", "p", "q", "dp", "dq", "qi", "oth", "k"]);
 
 /** What is kept is written and searched by functions that call themselves. */
-const MOST_LEVELS = 64;
+const MAX_LEVELS = 64;
 
 /** Whether what has this name is a secret, in either spelling. */
 export function isSecretName(name: string): boolean {
@@ -22,7 +22,7 @@ export function isSecretName(name: string): boolean {
 
 /** A value as JSON, without the secrets in it; undefined where there is none, or it is nested too deeply. */
 export function jsonWithoutSecrets(value: unknown): string | undefined {
-  return isDeeper(MOST_LEVELS, value) ? undefined : JSON.stringify(value, hidden);
+  return isDeeper(MAX_LEVELS, value) ? undefined : JSON.stringify(value, hidden);
 }
 
 function hidden(this: object, name: string, value: unknown): unknown {

@@ -54,8 +54,8 @@ export class ServiceFault extends Error {
   override readonly name = "ServiceFault";
 }
 
-const MOST_CAUSES = 5;
-const MOST_PLACES = 20;
+const MAX_CAUSES = 5;
+const MAX_PLACES = 20;
 
 /**
  * An error for a log line: its kind, its code and the places it came through. Its message is left out, as that of a
@@ -70,7 +70,7 @@ export function loggedError(error: unknown, causes = 0): LoggedError {
     ...(isPlain(code) ? { code } : {}),
     ...(error instanceof ServiceFault ? { message } : {}),
     at: placesOf(String(stack), String(message)),
-    ...(cause === undefined || causes >= MOST_CAUSES ? {} : { cause: loggedError(cause, causes + 1) }),
+    ...(cause === undefined || causes >= MAX_CAUSES ? {} : { cause: loggedError(cause, causes + 1) }),
   };
 }
 
@@ -86,6 +86,6 @@ function placesOf(stack: string, message: string): string[] {
     .slice(start + message.length)
     .split("\n")
     .filter((line) => /^ {4}at /.test(line))
-    .slice(0, MOST_PLACES)
+    .slice(0, MAX_PLACES)
     .map((line) => line.trim());
 }

@@ -40,8 +40,8 @@ export interface RequestJournal {
   clear(): void;
 }
 
-const MOST_ENTRIES = 1_000;
-const MOST_BODY_LENGTH = 16_384;
+const MAX_ENTRIES = 1_000;
+const MAX_BODY_LENGTH = 16_384;
 
 /** Keeps the latest 1,000 requests, in memory. */
 export function requestJournal(): RequestJournal {
@@ -50,9 +50,9 @@ export function requestJournal(): RequestJournal {
     add({ body, query, ...rest }) {
       const entry = { ...rest, query: JSON.parse(jsonWithoutSecrets(query) ?? "{}") };
       const text = jsonWithoutSecrets(body);
-      const isKept = text !== undefined && text.length <= MOST_BODY_LENGTH;
+      const isKept = text !== undefined && text.length <= MAX_BODY_LENGTH;
       entries.push(isKept ? { ...entry, body: JSON.parse(text) } : entry);
-      if (entries.length > MOST_ENTRIES) entries.shift();
+      if (entries.length > MAX_ENTRIES) entries.shift();
     },
     search: (filter) => entries.filter(matcher(filter)),
     clear() {

@@ -32,10 +32,10 @@ interface ExportContext {
 }
 
 /** The largest file of a paper secret that an export takes: in base64 it is text that somebody reads. */
-const MOST_FILE_BYTES = 8 * 2 ** 20;
+const MAX_FILE_BYTES = 8 * 2 ** 20;
 
 /** The files of an export together: all of it is in memory at once. */
-const MOST_FILES_BYTES = 64 * 2 ** 20;
+const MAX_FILES_BYTES = 64 * 2 ** 20;
 
 /** Stands for a file's bytes. */
 export const HIDDEN_FILE = Buffer.from(HIDDEN).toString("base64");
@@ -68,10 +68,10 @@ export async function exportState(
     const one = await secretOf(context, secret, known, withSecrets);
     secrets.push(one);
     length += Buffer.byteLength(one.file?.contentBase64 ?? "", "base64");
-    if (length > MOST_FILES_BYTES)
+    if (length > MAX_FILES_BYTES)
       throw new StateError(
         "FILE_TOO_LARGE",
-        `The files of secrets are together larger than ${MOST_FILES_BYTES} bytes, which an export takes.`,
+        `The files of secrets are together larger than ${MAX_FILES_BYTES} bytes, which an export takes.`,
       );
   }
   const fixture = {
@@ -312,11 +312,11 @@ async function contentOf(
   if (content === undefined) return {};
   if ("ciphertext" in content) return { text: withSecrets ? await vault.open(content.ciphertext) : HIDDEN };
   if (!withSecrets) return { file: { filename, contentBase64: HIDDEN_FILE } };
-  const bytes = await objects.read(content.objectKey, MOST_FILE_BYTES);
+  const bytes = await objects.read(content.objectKey, MAX_FILE_BYTES);
   if (bytes === "too large")
     throw new StateError(
       "FILE_TOO_LARGE",
-      `The file of the secret ${id} is larger than ${MOST_FILE_BYTES} bytes, which an export takes.`,
+      `The file of the secret ${id} is larger than ${MAX_FILE_BYTES} bytes, which an export takes.`,
     );
   return { file: { filename, contentBase64: Buffer.from(bytes ?? []).toString("base64") } };
 }

@@ -23,11 +23,11 @@ export class FixtureError extends Error {
   }
 }
 
-const MOST = 300;
+const MAX = 300;
 
 /** A name out of a file may be as long as the file. */
 function shortened(text: string): string {
-  return text.length > MOST ? `${text.slice(0, MOST).replace(/[\uD800-\uDBFF]$/, "")}…` : text;
+  return text.length > MAX ? `${text.slice(0, MAX).replace(/[\uD800-\uDBFF]$/, "")}…` : text;
 }
 
 /** A sentence with names out of a file, in which what steers a terminal is written as JSON escapes it. */

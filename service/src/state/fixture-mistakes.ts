@@ -38,7 +38,7 @@ export function shapedFixture(given: Fixture): Fixture {
 }
 
 /** The same as in the body of an operation. */
-const MOST_LEVELS = 500;
+const MAX_LEVELS = 500;
 
 /** Why a fixture cannot be read at all: it is of another version, or has no end. */
 function formProblem(fixture: Fixture): FieldViolation | undefined {
@@ -61,7 +61,7 @@ function endless(
 ): FieldViolation | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (around.has(value)) return { field, description: "is part of itself" };
-  if (depth > MOST_LEVELS) return { field, description: `is nested deeper than ${MOST_LEVELS} levels` };
+  if (depth > MAX_LEVELS) return { field, description: `is nested deeper than ${MAX_LEVELS} levels` };
   // A file's aliases may stand in many places: each is looked at again only where it stands deeper than before.
   if ((seen.get(value) ?? -1) >= depth) return undefined;
   seen.set(value, depth);

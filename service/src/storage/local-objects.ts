@@ -53,9 +53,9 @@ export function createLocalObjects({ folder, downloadsAt, clock }: LocalObjectsO
       if (!isObjectKey(key)) throw new RangeError(`an object's key is ${OBJECT_KEY_WORDS}`);
       await shelf.put(key, content);
     },
-    async read(key, most) {
+    async read(key, max) {
       const object = isObjectKey(key) ? await shelf.get(key) : undefined;
-      return object && (object.bytes > most ? "too large" : boundedContent(object.content, most));
+      return object && (object.bytes > max ? "too large" : boundedContent(object.content, max));
     },
     async downloadUrl(key, reader) {
       const expires = String(Math.floor(clock.now() / 1000) + DOWNLOAD_VALID_SECONDS);

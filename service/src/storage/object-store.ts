@@ -16,13 +16,13 @@ export async function wholeContent(content: Content): Promise<Uint8Array> {
 /** The bytes of what arrives, up to so many. */
 export async function boundedContent(
   content: AsyncIterable<Uint8Array>,
-  most: number,
+  max: number,
 ): Promise<Uint8Array | "too large"> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of content) {
     length += chunk.length;
-    if (length > most) return "too large";
+    if (length > max) return "too large";
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -43,7 +43,7 @@ export interface ObjectStore {
   /** Stores an object under a key (`isObjectKey`); one of the same key is replaced. */
   put(key: string, content: Content): Promise<void>;
   /** The bytes of an object, up to so many; undefined if there is none. */
-  read(key: string, most: number): Promise<Uint8Array | "too large" | undefined>;
+  read(key: string, max: number): Promise<Uint8Array | "too large" | undefined>;
   /** A URL that anybody can download the object from for 5 minutes. `reader` is who asked for it. */
   downloadUrl(key: string, reader: string): Promise<string>;
 }

@@ -28,7 +28,7 @@ const RETRIES = 2;
 /** The smallest that S3 takes as a part. A file has 10,000 of them at most, 48 GiB. */
 const PART_BYTES = 5 * 2 ** 20;
 /** How much of an answer is looked at, in characters. */
-const MOST_ANSWER = 65_536;
+const MAX_ANSWER = 65_536;
 
 /**
  * Keeps objects in an S3 bucket; download URLs are presigned. Buckets are addressed by path, which every store takes.
@@ -71,14 +71,14 @@ class S3Objects implements ObjectStore {
     }
   }
 
-  async read(key: string, most: number) {
+  async read(key: string, max: number) {
     if (!isObjectKey(key)) return undefined;
     const response = await this.#client.fetch(this.#addressOf(key).href, {
       signal: AbortSignal.timeout(TIMEOUT_MS),
       aws: { datetime: this.#datetime() },
       redirect: "manual",
     });
-    if (response.ok) return boundedContent(response.body ?? emptyBody(), most);
+    if (response.ok) return boundedContent(response.body ?? emptyBody(), max);
     await response.body?.cancel();
     if (response.status === 404) return undefined;
     throw new ServiceFault(`the object store answered ${response.status}`);
@@ -151,7 +151,7 @@ async function beginningOf({ body }: Response): Promise<string> {
   let text = "";
   for await (const chunk of body ?? []) {
     text += decoder.decode(chunk, { stream: true });
-    if (text.length >= MOST_ANSWER) break;
+    if (text.length >= MAX_ANSWER) break;
   }
   return text;
 }

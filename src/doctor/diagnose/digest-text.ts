@@ -74,8 +74,8 @@ interface ReadPart {
 function readParts(bare: string, forms: SignatureForm[]): readonly ReadPart[] {
   const whole = readPart(bare);
   if (whole) return [whole];
-  const parts = bare.split(/[\s,;|]+/, MOST_PARTS + 1);
-  if (parts.length > MOST_PARTS) return [];
+  const parts = bare.split(/[\s,;|]+/, MAX_PARTS + 1);
+  if (parts.length > MAX_PARTS) return [];
   let isNamed = false;
   const found = parts.flatMap((part) => {
     const plain = part.replace(NAME, "").replace(NAMED_BY_HYPHEN, "");
@@ -94,7 +94,7 @@ function readParts(bare: string, forms: SignatureForm[]): readonly ReadPart[] {
 }
 
 /** Two secrets, in two schemes, each with its name and the time before them. */
-const MOST_PARTS = 12;
+const MAX_PARTS = 12;
 
 function readPart(text: string): ReadPart | undefined {
   const read = digestBytes(text);
@@ -168,11 +168,11 @@ function insideOfBytes(inside: string): string {
 }
 
 /** How often a digest may have been encoded. */
-const MOST_LAYERS = 3;
+const MAX_LAYERS = 3;
 
 function digestBytes(
   text: string,
-  layers = MOST_LAYERS,
+  layers = MAX_LAYERS,
 ): { bytes: Uint8Array; forms: SignatureForm[] } | undefined {
   const hex = parseHex(text);
   const inHex = hex && layers > 0 ? insideOf(hex, layers) : undefined;

@@ -16,10 +16,10 @@ import { FAULTS_OF } from "./tables/order-probes.js";
 /** The version of the format that is written. Version 1 had statuses only, and is read too. */
 const VERSION = 2;
 /** A file with more is refused; there are about 250 probes. */
-const MOST_ANSWERS = 2_000;
-const MOST_CHARACTERS = 1_000_000;
+const MAX_ANSWERS = 2_000;
+const MAX_CHARACTERS = 1_000_000;
 /** More differences in the answer to one probe are counted, and not named. */
-const MOST_PARTS = 5;
+const MAX_PARTS = 5;
 const PROBE_ID = /^[a-z0-9][a-z0-9-]{0,79}$/;
 
 /**
@@ -96,7 +96,7 @@ function statusIn(recorded: Recorded | undefined): number | string | undefined {
  * ```
  */
 export function readBehaviour(text: string): BehaviourProfile {
-  if (text.length > MOST_CHARACTERS) throw invalid(`has more than ${MOST_CHARACTERS} characters`);
+  if (text.length > MAX_CHARACTERS) throw invalid(`has more than ${MAX_CHARACTERS} characters`);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -111,7 +111,7 @@ export function readBehaviour(text: string): BehaviourProfile {
   if (method !== "hmac" && method !== "jwt") throw invalid("has no method, which is hmac or jwt");
   if (!isObject(answers)) throw invalid("has no answers");
   const entries = Object.entries(answers);
-  if (entries.length > MOST_ANSWERS) throw invalid(`has more than ${MOST_ANSWERS} answers`);
+  if (entries.length > MAX_ANSWERS) throw invalid(`has more than ${MAX_ANSWERS} answers`);
   const read = entries.map(([id, answer], index): [string, Recorded] => {
     const recorded = PROBE_ID.test(id) ? readAnswer(answer, version) : undefined;
     if (recorded !== undefined) return [id, recorded];
@@ -173,9 +173,9 @@ function partsDrift(id: string, before: Recorded, now: Recorded): BehaviourDrift
   const isWhole = typeof before === "object" && typeof now === "object";
   const [was, is] = [partsIn(before, isWhole), partsIn(now, isWhole)];
   const different = [...new Set([...was.keys(), ...is.keys()])].filter((one) => was.get(one) !== is.get(one));
-  return different.slice(0, MOST_PARTS).map((part, index) => {
-    const more = different.length - MOST_PARTS;
-    const rest = index === MOST_PARTS - 1 && more > 0 ? `; and ${more} more differences` : "";
+  return different.slice(0, MAX_PARTS).map((part, index) => {
+    const more = different.length - MAX_PARTS;
+    const rest = index === MAX_PARTS - 1 && more > 0 ? `; and ${more} more differences` : "";
     const [before, after] = [was.get(part), is.get(part)];
     return {
       ...drift(id, part, before, after),

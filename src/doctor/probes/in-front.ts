@@ -5,7 +5,7 @@ import { type ListenerVerdict, passesWith } from "./listener-verdict.js";
 import type { ProbeResult } from "./send-probe.js";
 
 /** So many answers have to be alike, and none another one. */
-const LEAST_ANSWERS = 10;
+const MIN_ANSWERS = 10;
 
 /** One answer, whole. */
 export interface FrontAnswer {
@@ -18,7 +18,7 @@ export interface FrontAnswer {
 export function commonStatus(results: readonly ProbeResult[]): number | undefined {
   const statuses = results.flatMap(({ status }) => status ?? []);
   const [first = 0] = statuses;
-  const isAlike = statuses.length >= LEAST_ANSWERS && statuses.every((status) => status === first);
+  const isAlike = statuses.length >= MIN_ANSWERS && statuses.every((status) => status === first);
   return isAlike && first !== 429 ? first : undefined;
 }
 

@@ -25,13 +25,13 @@ export const RECORDED_HEADERS: readonly string[] = [
   "www-authenticate",
 ];
 
-const MOST_BODY_CHARACTERS = 1_000;
-const MOST_TEXT_CHARACTERS = 300;
-const MOST_WORD_CHARACTERS = 40;
-const MOST_DEPTH = 5;
-const MOST_MEMBERS = 30;
+const MAX_BODY_CHARACTERS = 1_000;
+const MAX_TEXT_CHARACTERS = 300;
+const MAX_WORD_CHARACTERS = 40;
+const MAX_DEPTH = 5;
+const MAX_MEMBERS = 30;
 /** A larger number is a time or a count. */
-const MOST_NUMBER = 999_999;
+const MAX_NUMBER = 999_999;
 
 /** Names of members whose values are other ones each time, whatever they look like. */
 const VARYING_NAME =
@@ -91,19 +91,19 @@ function steadyHeader(name: string, value: string): string {
 
 function steadyBody(body: unknown): unknown {
   const steady = steadyValue("", body, 0);
-  return JSON.stringify(steady).length > MOST_BODY_CHARACTERS ? VARIES : steady;
+  return JSON.stringify(steady).length > MAX_BODY_CHARACTERS ? VARIES : steady;
 }
 
 function steadyValue(name: string, value: unknown, depth: number): unknown {
   const varies = VARYING_NAME.test(name) || VARYING_END.test(name);
   if (typeof value === "string") return varies ? VARIES : steadyText(value);
   if (typeof value === "number")
-    return !varies && Number.isInteger(value) && Math.abs(value) <= MOST_NUMBER ? value : 0;
+    return !varies && Number.isInteger(value) && Math.abs(value) <= MAX_NUMBER ? value : 0;
   if (typeof value !== "object" || value === null) return value;
-  if (depth === MOST_DEPTH) return VARIES;
+  if (depth === MAX_DEPTH) return VARIES;
   if (Array.isArray(value))
-    return value.slice(0, MOST_MEMBERS).map((one) => steadyValue(name, one, depth + 1));
-  const members = Object.entries(value).slice(0, MOST_MEMBERS);
+    return value.slice(0, MAX_MEMBERS).map((one) => steadyValue(name, one, depth + 1));
+  const members = Object.entries(value).slice(0, MAX_MEMBERS);
   return Object.fromEntries(
     members.map(([key, one]) => [NAME.test(key) ? key : VARIES, steadyValue(key, one, depth + 1)]),
   );
@@ -117,14 +117,14 @@ function steadyText(text: string): string {
     if (kept !== VARIES || words.at(-1) !== VARIES) words.push(kept);
   }
   const steady = words.join(" ").trim();
-  return steady.length > MOST_TEXT_CHARACTERS ? VARIES : steady;
+  return steady.length > MAX_TEXT_CHARACTERS ? VARIES : steady;
 }
 
 /** A URL, a mail address, or the name of a host, also within quotes: realm="tenant.example.com". */
 const ADDRESS = /:\/\/|@|[\w-]\.[a-z]{2}/i;
 
 function isVarying(word: string): boolean {
-  return word.length > MOST_WORD_CHARACTERS || /\d/.test(word) || ADDRESS.test(word) || OF_DATE.test(word);
+  return word.length > MAX_WORD_CHARACTERS || /\d/.test(word) || ADDRESS.test(word) || OF_DATE.test(word);
 }
 
 /** One part of an answer, such as `status`, `header retry-after` or `body.error.code`, and what it is. */

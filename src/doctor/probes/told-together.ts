@@ -5,7 +5,7 @@ import type { ProbeResult } from "./send-probe.js";
 type Told = Pick<ListenerVerdict, "id" | "sentence" | "fix"> & { readonly follows: readonly ProbeResult[] };
 
 /** So many answers have to agree. */
-const LEAST = 4;
+const MIN = 4;
 
 /** What the answers of a listener show that accepts right proofs and refuses wrong ones. */
 export function toldTogether(results: readonly ProbeResult[], proof: Proof): Told | undefined {
@@ -47,7 +47,7 @@ function refusesOtherwise(
   const specified = refusals.filter(({ status }) => status === 401);
   const [first] = alike.filter(({ id }) => id === WRONG_PROOF.hmac || id === WRONG_PROOF.jwt);
   // A listener may answer 401 to a proof that is not there at all.
-  if (first === undefined || alike.length < LEAST * Math.max(1, specified.length)) return undefined;
+  if (first === undefined || alike.length < MIN * Math.max(1, specified.length)) return undefined;
   return {
     id: first.id,
     sentence: `It refuses wrong proofs with ${wrong} and not with 401.`,
@@ -102,7 +102,7 @@ function failsOnLengths(results: readonly ProbeResult[]): Told | undefined {
   const others = sent.filter(({ id }) => OF_OTHER_LENGTH.test(id));
   const same = sent.filter(({ id }) => OF_SAME_LENGTH.includes(id));
   const [first] = others;
-  if (first === undefined || others.length < LEAST || same.length === 0) return undefined;
+  if (first === undefined || others.length < MIN || same.length === 0) return undefined;
   const fails = ({ status = 0 }: ProbeResult) => status >= 500;
   if (!others.every(fails) || same.some(fails)) return undefined;
   return {

@@ -2,7 +2,7 @@
 import { shown } from "../../core/shown.js";
 
 /** More kids are not listed; a key set has a handful. */
-const MOST = 5;
+const MAX = 5;
 
 /** A sentence about the kids of a document that is a key set, with a space before it; empty if it has the kid, or is none. */
 export function kidsInWords(document: unknown, wanted: unknown): string {
@@ -13,9 +13,9 @@ export function kidsInWords(document: unknown, wanted: unknown): string {
   if (near !== undefined && near !== null)
     return ` It has ${shown(near)}, which is ${typeof near === typeof wanted ? "written otherwise" : `no text but a ${typeof near}`}.`;
   const [named, without] = [kids.filter((kid) => kid !== undefined), kids.includes(undefined)];
-  const rest = named.length > MOST ? " and others" : "";
+  const rest = named.length > MAX ? " and others" : "";
   const list = named
-    .slice(0, MOST)
+    .slice(0, MAX)
     .map((kid) => shown(kid))
     .join(", ");
   const said = named.length === 0 ? "" : ` It has ${list}${rest}.`;

@@ -20,7 +20,7 @@ interface NumberPlace {
 }
 
 /** More numbers than these are not looked at. */
-const MOST_NUMBERS = 2_000;
+const MAX_NUMBERS = 2_000;
 
 const TOKEN = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|-?[0-9][0-9.eE+-]*/g;
 
@@ -40,7 +40,7 @@ function numbersOf(json: { readonly text: string }): Numbers {
   for (const { 0: token, index } of json.text.matchAll(TOKEN)) {
     if (token.startsWith('"')) name = token;
     else places.push({ from: index, to: index + token.length, name });
-    if (places.length === MOST_NUMBERS) break;
+    if (places.length === MAX_NUMBERS) break;
   }
   const numbers = { places, names: [...new Set(places.map((place) => place.name))] };
   known.set(json, numbers);

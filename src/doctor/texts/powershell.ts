@@ -12,7 +12,7 @@ import {
 } from "./json-writer.js";
 
 /** A bracket deeper than this column would make a text that nobody signs. */
-const MOST_COLUMNS = 400;
+const MAX_COLUMNS = 400;
 
 /** Members stand four columns behind their bracket, which stands behind its name; `undefined` where that grows too long. */
 export function powershellText({ tokens, table: { texts }, maxLength }: JsonTokens): string | undefined {
@@ -30,7 +30,7 @@ export function powershellText({ tokens, table: { texts }, maxLength }: JsonToke
       written += texts[token];
       columns.push(column);
       const isEmpty = tokens[index + 1] === token + 1;
-      if (column > MOST_COLUMNS) return undefined;
+      if (column > MAX_COLUMNS) return undefined;
       if (isEmpty) written += "\r\n";
       else breakLine(column + 4);
     } else if (token === CLOSE_OBJECT || token === CLOSE_ARRAY) {

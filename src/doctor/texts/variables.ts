@@ -13,7 +13,7 @@ interface Place {
 const known = new WeakMap<object, readonly Place[]>();
 
 /** More are not tried. */
-const MOST_PLACES = 16;
+const MAX_PLACES = 16;
 
 function placesOf(json: { readonly text: string }): readonly Place[] {
   const found = known.get(json);
@@ -26,7 +26,7 @@ function placesOf(json: { readonly text: string }): readonly Place[] {
       name = token.slice(1, -1);
     }
     before = token;
-    if (places.length === MOST_PLACES) break;
+    if (places.length === MAX_PLACES) break;
   }
   known.set(json, places);
   return places;

@@ -7,7 +7,7 @@ import { HookproofError } from "../../core/errors.js";
  * The most bytes that may be read between a first look, just after a request, and the end of its answer's headers, TLS
  * overhead included. Most answers are there before it, and asking a connection for its count costs microseconds.
  */
-const MOST_BYTES_AHEAD = 65_536;
+const MAX_BYTES_AHEAD = 65_536;
 
 /** How often the connections are checked. */
 const LOOK_MS = 20;
@@ -62,7 +62,7 @@ function end(watch: Watch): void {
 function look(): void {
   for (const watch of [...watches]) {
     const isOver = watch.isOver?.() === true;
-    watch.limit ??= watch.socket.bytesRead + MOST_BYTES_AHEAD;
+    watch.limit ??= watch.socket.bytesRead + MAX_BYTES_AHEAD;
     if (!isOver && watch.socket.bytesRead <= watch.limit) continue;
     end(watch);
     if (!isOver) watch.tooMuch();

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /** What Node keeps where `maxHeadersCount` is not set: 2,000 names and values, which is 1,000 lines. */
-const DEFAULT_MOST = 2_000;
+const DEFAULT_MAX = 2_000;
 
 /**
  * Whether Node may have dropped header lines of a request, as it does without a word: it stops collecting once it
@@ -14,8 +14,8 @@ export function mayLackHeaders(request: IncomingMessage): boolean {
   // Every socket of a net.Server names it, and http.Server is one; the type does not say so.
   const { server } = (request.socket ?? {}) as { server?: { maxHeadersCount?: number | null } };
   const given = server?.maxHeadersCount;
-  const most = typeof given === "number" ? given * 2 : DEFAULT_MOST;
-  return most > 0 && request.rawHeaders.length >= most;
+  const max = typeof given === "number" ? given * 2 : DEFAULT_MAX;
+  return max > 0 && request.rawHeaders.length >= max;
 }
 
 /** Bytes that a framework has read and kept, in the form of a request's body. */

@@ -16,8 +16,8 @@ const SAID_OF_PROXY =
   /^Proxy (?:response|Authentication Required) \((\d{3})\)|^Proxy connection ended before/;
 
 /** More informational answers (100, 102, 103) than any server sends before an answer, and more bytes of headers in them. */
-const MOST_AHEAD = 20;
-const MOST_BYTES_AHEAD = 16_384;
+const MAX_AHEAD = 20;
+const MAX_BYTES_AHEAD = 16_384;
 
 /** Whether the other side closed or reset the connection. */
 export function isConnectionLost(error: Error): boolean {
@@ -79,7 +79,7 @@ export function limitAhead(): (bytes: number) => HookproofError | undefined {
   return (bytes) => {
     count += 1;
     length += bytes;
-    return count > MOST_AHEAD || length > MOST_BYTES_AHEAD
+    return count > MAX_AHEAD || length > MAX_BYTES_AHEAD
       ? new HookproofError(
           "RESPONSE_INVALID",
           "More than 20 informational answers (1xx), or more than 16 KiB of them, came ahead of an answer.",

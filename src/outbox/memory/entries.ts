@@ -197,7 +197,7 @@ export function statsOf(entries: readonly MemoryEntry[], held: MemoryHolds, now:
   return [...listeners].map((listener) => {
     const own = counted.filter(({ event }) => event.listener === listener);
     const pending = own.filter((entry) => isUnfinished(entry) && !isLeased(entry, now));
-    const oldest = pending.reduce((least, { readyAt }) => Math.min(least, readyAt), now);
+    const oldest = pending.reduce((min, { readyAt }) => Math.min(min, readyAt), now);
     const { restsUntil = 0, paused, unknown } = held.of(listener);
     return {
       listener,

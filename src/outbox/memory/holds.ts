@@ -1,5 +1,5 @@
 // What holds listeners' events back in the memory store: a pause, a rest, or that nobody knows them.
-import { UNKNOWN_MOST_MS, UNKNOWN_MS } from "../engine.js";
+import { UNKNOWN_MAX_MS, UNKNOWN_MS } from "../engine.js";
 import type { ListenerPause } from "../records.js";
 
 /** What keeps a listener's events from being claimed. */
@@ -51,7 +51,7 @@ export class MemoryHolds {
 
   markUnknown(listener: string, now: number): void {
     const { since = now, until = 0 } = this.of(listener).unknown ?? {};
-    const pauseMs = Math.min(UNKNOWN_MOST_MS, Math.max(UNKNOWN_MS, now - since));
+    const pauseMs = Math.min(UNKNOWN_MAX_MS, Math.max(UNKNOWN_MS, now - since));
     const unknown = { since, until: until > now ? until : now + pauseMs };
     this.#held.set(listener, { ...this.of(listener), unknown });
   }

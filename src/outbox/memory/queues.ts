@@ -113,13 +113,13 @@ class Queue {
   }
 
   /** The events that may be claimed, those that have been due for longest first. */
-  claimable(now: number, most: number, isOpen: (entry: MemoryEntry) => boolean): MemoryEntry[] {
+  claimable(now: number, max: number, isOpen: (entry: MemoryEntry) => boolean): MemoryEntry[] {
     // What stands first of a key has to wait for a lease of another event of it, which may have expired.
     for (const { key, event, at } of this.#inFlight)
       if (event.orderingKey !== undefined && at <= now) this.#offer(this.#firstOf(key));
     const claimable: MemoryEntry[] = [];
     const looked: MemoryEntry[] = [];
-    for (let next = this.#next(); next && isDue(next, now) && claimable.length < most; next = this.#next()) {
+    for (let next = this.#next(); next && isDue(next, now) && claimable.length < max; next = this.#next()) {
       this.#byTime.pop();
       this.#places.delete(next);
       if (next.event.orderingKey !== undefined && !this.#isNext(next, now)) continue;
@@ -209,10 +209,10 @@ export class MemoryQueues {
   claimable(
     listener: string,
     now: number,
-    most: number,
+    max: number,
     isOpen: (entry: MemoryEntry) => boolean,
   ): MemoryEntry[] {
-    return this.#queue(listener)?.claimable(now, most, isOpen) ?? [];
+    return this.#queue(listener)?.claimable(now, max, isOpen) ?? [];
   }
 
   /** Whether any event of the listener is unfinished. */
@@ -255,12 +255,12 @@ export class MemoryQueues {
   }
 
   /** Listeners with due events, those after a place; `next` is where the rest begins. */
-  due(after: number, now: number, most: number): { names: string[]; next: number | undefined } {
+  due(after: number, now: number, max: number): { names: string[]; next: number | undefined } {
     const names: string[] = [];
     let steps = 0;
     for (const [listener, queue] of this.#open) {
       if (queue.place <= after) continue;
-      if (steps === LOOK_STEPS || names.length === most) return { names, next: queue.place - 1 };
+      if (steps === LOOK_STEPS || names.length === max) return { names, next: queue.place - 1 };
       steps += 1;
       if (queue.hasDue(now)) names.push(listener);
     }

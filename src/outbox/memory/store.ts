@@ -235,14 +235,14 @@ class MemoryStore implements Store {
     return this.#woken(this.#remove(old.filter((entry) => !holdsUp(entry)).slice(0, BATCH)));
   };
 
-  readonly due: Store["due"] = async (after, most) => {
+  readonly due: Store["due"] = async (after, max) => {
     const now = this.#clock.now();
     if (after === undefined) {
       const again = this.#held.unknown(now).filter((listener) => this.#queues.holds(listener));
       const rows = again.map((listener) => ({ listener, changedAt: this.#changes.get(listener) ?? null }));
-      if (rows.length > 0) return unknownListeners(rows.slice(0, most));
+      if (rows.length > 0) return unknownListeners(rows.slice(0, max));
     }
-    const { names, next } = this.#queues.due(Number(after ?? 0), now, most);
+    const { names, next } = this.#queues.due(Number(after ?? 0), now, max);
     const listeners = names
       .filter((listener) => !this.#held.isHeld(listener, now))
       .map((listener) => ({ listener, changedAt: this.#changes.get(listener) }));

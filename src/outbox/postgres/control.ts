@@ -1,7 +1,7 @@
 // Pauses, rests and cancellations in PostgreSQL.
 import { isEventId } from "../../core/event.js";
 import { type Database, jsonLiteral } from "../../postgres/database.js";
-import { type DueLooks, UNKNOWN_MOST_MS, UNKNOWN_MS } from "../engine.js";
+import { type DueLooks, UNKNOWN_MAX_MS, UNKNOWN_MS } from "../engine.js";
 import type { CancelResult, EventFilter, OutboxStore } from "../outbox-store.js";
 import type { OutboxEntry } from "../records.js";
 import { type EntryRow, entryColumns, outboxEntry } from "./entries.js";
@@ -52,7 +52,7 @@ export class ListenerControl {
   }
 
   async unknown(listeners: readonly string[]): Promise<void> {
-    const pause = (since: string) => `now() + least(${UNKNOWN_MOST_MS} * interval '1 ms',
+    const pause = (since: string) => `now() + least(${UNKNOWN_MAX_MS} * interval '1 ms',
       greatest(${UNKNOWN_MS} * interval '1 ms', now() - ${since}))`;
     await this.#database.script([
       // In one order, so that two workers cannot wait for each other.

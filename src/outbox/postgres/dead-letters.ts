@@ -32,13 +32,13 @@ export class DeadLetters {
     const { event } = this.#names;
     let after: object = {};
     for (let left = limit; left > 0; ) {
-      const most = Math.min(PAGE, left);
+      const max = Math.min(PAGE, left);
       const rows = await this.#database.read<DeadRow>(
-        `SELECT ${deadColumns(this.#names)} FROM ${filterSql(filter, after)} JOIN ${event} e ON ${FITS} ORDER BY e.ended_at, e.seq LIMIT ${most}`,
+        `SELECT ${deadColumns(this.#names)} FROM ${filterSql(filter, after)} JOIN ${event} e ON ${FITS} ORDER BY e.ended_at, e.seq LIMIT ${max}`,
       );
       yield* rows.map(deadLetter);
       const last = rows.at(-1);
-      if (!last || rows.length < most) return;
+      if (!last || rows.length < max) return;
       left -= rows.length;
       after = { after_time: last.after_time, after_seq: last.seq };
     }
@@ -49,7 +49,7 @@ export class DeadLetters {
     const [inside, pastWindow] = await this.#count(filter, windowMs, newIds);
     if (dryRun) return { redriven: Math.min(inside, limit), pastWindow };
     const wanted = filterSql(filter, { window_ms: windowMs, new_ids: newIds });
-    const redriven = await inPages(limit, (most) => this.#revive(wanted, options, most));
+    const redriven = await inPages(limit, (max) => this.#revive(wanted, options, max));
     return { redriven, pastWindow };
   }
 
@@ -59,10 +59,10 @@ export class DeadLetters {
   ): Promise<number> {
     const { event, tally } = this.#names;
     if (dryRun) return Math.min((await this.#count(filter))[0], limit);
-    return inPages(limit, async (most) => {
+    return inPages(limit, async (max) => {
       const gone = `WITH gone AS (DELETE FROM ${event} d WHERE d.ctid = ANY (ARRAY(
           SELECT e.ctid FROM ${filterSql(filter)} JOIN ${event} e ON ${FITS}
-          ORDER BY e.ended_at, e.seq LIMIT ${most} FOR UPDATE OF e SKIP LOCKED))
+          ORDER BY e.ended_at, e.seq LIMIT ${max} FOR UPDATE OF e SKIP LOCKED))
           RETURNING d.listener, d.ordering_key, d.seq, d.blocks_key),
         counted AS (INSERT INTO ${tally} SELECT listener, 0, 0, -count(*) FROM gone GROUP BY listener)
         SELECT (SELECT count(*)::int FROM gone) AS gone, ${noteKeys("gone WHERE blocks_key")}`;
@@ -82,15 +82,15 @@ export class DeadLetters {
     return [inside, all - inside];
   }
 
-  /** Makes up to `most` dead letters pending again; resolves to how many. */
-  #revive(wanted: string, { place = "end", newIds }: RedriveOptions, most: number): Promise<number> {
+  /** Makes up to `max` dead letters pending again; resolves to how many. */
+  #revive(wanted: string, { place = "end", newIds }: RedriveOptions, max: number): Promise<number> {
     const { event, tally } = this.#names;
     const name = newIds ? `id = i.new_id, body = ${bodyOf(this.#names)}, first_attempt_at = NULL,` : "";
     return this.#database.transaction(async (client) => {
       const dead = rowsOf<{ id: string; listener: string }>(
         await client.query(
           `SELECT e.id, e.listener FROM ${wanted} JOIN ${event} e ON ${FITS} WHERE ${IN_WINDOW}
-           ORDER BY e.ended_at, e.seq LIMIT ${most} FOR UPDATE OF e SKIP LOCKED`,
+           ORDER BY e.ended_at, e.seq LIMIT ${max} FOR UPDATE OF e SKIP LOCKED`,
         ),
       );
       if (dead.length === 0) return 0;
@@ -119,7 +119,7 @@ export class DeadLetters {
 }
 
 /** Repeats a change of one page until nothing is left to change, or `limit` is reached. */
-async function inPages(limit: number, change: (most: number) => Promise<number>): Promise<number> {
+async function inPages(limit: number, change: (max: number) => Promise<number>): Promise<number> {
   for (let done = 0; ; ) {
     const most = Math.min(PAGE, limit - done);
     const changed = most > 0 ? await change(most) : 0;

@@ -24,9 +24,9 @@ export class PostgresDueLooks implements DueLooks {
     this.#seen = looks(names);
   }
 
-  async due(after: string | undefined, most: number): Promise<DueListeners> {
-    const again = after === undefined ? [this.#unknownAgain(most)] : [];
-    const asked = [this.#look(after, most), this.#seen.sql(), ...again];
+  async due(after: string | undefined, max: number): Promise<DueListeners> {
+    const again = after === undefined ? [this.#unknownAgain(max)] : [];
+    const asked = [this.#look(after, max), this.#seen.sql(), ...again];
     type Looked = [LookedAt[], Seen[], LookedAt[]?];
     let [rows, [state], unknown = []] = (await this.#database.script(asked)) as Looked;
     if (unknown.length > 0) return unknownListeners(unknown);
@@ -34,7 +34,7 @@ export class PostgresDueLooks implements DueLooks {
     if (from) [rows] = (await this.#database.scripts([settle(this.#names, from), asked])).at(-1) as Looked;
     const paused = rows.filter(({ isPaused }) => isPaused).map(({ listener }) => listener);
     if (paused.length > 0) await this.#database.script([this.#putAside(paused)]);
-    return dueListeners(rows, most);
+    return dueListeners(rows, max);
   }
 
   async bringBack(listener?: string): Promise<void> {
@@ -60,7 +60,7 @@ export class PostgresDueLooks implements DueLooks {
   }
 
   /** Steps from one listener to the next along the index, so that idle listeners and long backlogs cost nothing. */
-  #look(after: string | undefined, most: number): string {
+  #look(after: string | undefined, max: number): string {
     return `WITH RECURSIVE steps AS (
       (SELECT 1 AS step, n.* FROM (${this.#next(`(${jsonLiteral(after ?? "")} #>> '{}')`)}) n) UNION ALL
       SELECT s.step + 1, n.* FROM steps s CROSS JOIN LATERAL (${this.#next("s.listener")}) n WHERE s.step < ${LOOK_STEPS})
@@ -68,16 +68,16 @@ export class PostgresDueLooks implements DueLooks {
       coalesce(own.rest_until > now(), false) AS rests, ${ms("own.changed_at")} AS "changedAt"
     FROM steps s LEFT JOIN LATERAL (
       SELECT h.paused_at, h.unknown_until, h.rest_until, h.changed_at FROM ${this.#names.listener} h WHERE h.name = s.listener OFFSET 0) own ON true
-    WHERE s.due_at <= now() OR s.due_at IS NOT NULL AND ${isAway("own")} OR s.step = ${LOOK_STEPS} LIMIT ${Number(most)}`;
+    WHERE s.due_at <= now() OR s.due_at IS NOT NULL AND ${isAway("own")} OR s.step = ${LOOK_STEPS} LIMIT ${Number(max)}`;
   }
 
   /** Unknown listeners that wait for nothing but to be asked for again. */
-  #unknownAgain(most: number): string {
+  #unknownAgain(max: number): string {
     const { event } = this.#names;
     return `SELECT h.name AS listener, ${ms("h.changed_at")} AS "changedAt" FROM ${this.#names.listener} h
     WHERE h.unknown_since IS NOT NULL AND h.paused_at IS NULL AND h.unknown_until <= now()
       AND EXISTS (SELECT FROM ${event} e WHERE e.listener = h.name AND e.state = 'aside' AND ${IS_BEHIND})
-    ORDER BY h.unknown_until LIMIT ${Number(most)}`;
+    ORDER BY h.unknown_until LIMIT ${Number(max)}`;
   }
 
   /** The row's lock keeps a pause from being ended meanwhile, so that nothing is put aside after it was. */

@@ -1,6 +1,6 @@
 // The SQL functions that workers call all the time.
 import { blocksRead, lookBelowFunction, raiseFloors, SLOW_BLOCKS } from "./floor.js";
-import { MOST_ATTEMPTS, type OutboxNames, OWN_NAMES } from "./names.js";
+import { MAX_ATTEMPTS, type OutboxNames, OWN_NAMES } from "./names.js";
 import { ofKey } from "./order.js";
 import { bodyOf, ms } from "./rows.js";
 
@@ -171,7 +171,7 @@ function claimSql(names: OutboxNames): string {
         GROUP BY listener, pace, per_second
         ON CONFLICT (name) DO UPDATE SET pace = excluded.pace)
       UPDATE ${event} e SET state = 'leased', token = $4, claimed_at = now(),
-        leased_until = now() + $3 * interval '1 ms', attempts = least(e.attempts + 1, ${MOST_ATTEMPTS}),
+        leased_until = now() + $3 * interval '1 ms', attempts = least(e.attempts + 1, ${MAX_ATTEMPTS}),
         first_attempt_at = coalesce(e.first_attempt_at, now())
       WHERE e.ctid = ANY (ARRAY(SELECT ctid FROM taken))
       RETURNING ${CLAIMED.map(([, , value]) => value(names)).join(", ")}`;

@@ -11,8 +11,8 @@ export const OWN_PATH = "pg_catalog, pg_temp";
 export const OWN_NAMES: string = `SET search_path = ${OWN_PATH}`;
 
 /** The most attempts that an event counts, and the most events of a count; both stay there. */
-export const MOST_ATTEMPTS = 1_000_000_000;
-export const MOST_COUNT = 1_000_000_000_000_000;
+export const MAX_ATTEMPTS = 1_000_000_000;
+export const MAX_COUNT = 1_000_000_000_000_000;
 
 /** The names of an outbox's schema, tables, lock and channel, as SQL. */
 export interface OutboxNames {

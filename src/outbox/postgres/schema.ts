@@ -11,7 +11,7 @@ import {
 import { enqueueFunctions, storeFunction } from "./enqueue.js";
 import { claimFunction, workerFunctions } from "./functions.js";
 import { unsettledFunction } from "./looks.js";
-import { MOST_ATTEMPTS, MOST_COUNT, type OutboxNames } from "./names.js";
+import { MAX_ATTEMPTS, MAX_COUNT, type OutboxNames } from "./names.js";
 import { passOnFunction } from "./order.js";
 
 /**
@@ -72,12 +72,12 @@ const STEPS: readonly ((names: OutboxNames) => string)[] = [
     CREATE INDEX event_ended ON ${event} (state, ended_at, seq) WHERE ended_at IS NOT NULL;
     CREATE TABLE ${body} (id uuid NOT NULL, digest text NOT NULL, body bytea NOT NULL,
       stored_at timestamptz NOT NULL DEFAULT now(), check_at timestamptz NOT NULL, PRIMARY KEY (id, digest),
-      CHECK (octet_length(digest) <= ${MOST_TEXT} AND octet_length(body) <= ${MOST_BODY} AND ${inTime("stored_at, check_at")}));
+      CHECK (octet_length(digest) <= ${MAX_TEXT} AND octet_length(body) <= ${MAX_BODY} AND ${inTime("stored_at, check_at")}));
     CREATE INDEX body_check ON ${body} (check_at);
     CREATE TABLE ${tally} (listener text NOT NULL, pending bigint NOT NULL, delivered bigint NOT NULL,
       dead bigint NOT NULL,
-      CHECK (octet_length(listener) <= ${MOST_TEXT} AND greatest(pending, delivered, dead) <= ${MOST_COUNT}
-        AND least(pending, delivered, dead) >= -${MOST_COUNT})) WITH (${HIGH_CHURN});
+      CHECK (octet_length(listener) <= ${MAX_TEXT} AND greatest(pending, delivered, dead) <= ${MAX_COUNT}
+        AND least(pending, delivered, dead) >= -${MAX_COUNT})) WITH (${HIGH_CHURN});
     CREATE TABLE ${listener} (name text PRIMARY KEY, paused_at timestamptz, pause_reason text, rest_until timestamptz,
       changed_at timestamptz, pace timestamptz, has_aside boolean NOT NULL DEFAULT false,
       unknown_since timestamptz, unknown_until timestamptz);
@@ -126,8 +126,8 @@ function sameRights(from: string, to: string): string {
 }
 
 /** A text that is no body, and a body with what encryption adds to it, in bytes. */
-const MOST_TEXT = 2_048;
-const MOST_BODY = 1_048_576;
+const MAX_TEXT = 2_048;
+const MAX_BODY = 1_048_576;
 
 /** Times that every program can show and PostgreSQL can subtract: no infinite ones. */
 function inTime(columns: string): string {
@@ -139,10 +139,10 @@ function inTime(columns: string): string {
  * deliveries of all others by a number, a time or a text that fails the statement of all.
  */
 const SANE_EVENT = `
-      CHECK (least(attempts, attempts_before_redrive) >= 0 AND greatest(attempts, attempts_before_redrive) <= ${MOST_ATTEMPTS}),
+      CHECK (least(attempts, attempts_before_redrive) >= 0 AND greatest(attempts, attempts_before_redrive) <= ${MAX_ATTEMPTS}),
       CHECK (${inTime("enqueued_at, ready_at, due_at, claimed_at, leased_until, first_attempt_at, ended_at")}),
       CHECK (greatest(octet_length(listener), octet_length(digest), octet_length(ordering_key), octet_length(traceparent),
-        octet_length(encryption_key_id)) <= ${MOST_TEXT} AND octet_length(body) <= ${MOST_BODY}),
+        octet_length(encryption_key_id)) <= ${MAX_TEXT} AND octet_length(body) <= ${MAX_BODY}),
       CHECK ((state = 'leased') = (leased_until IS NOT NULL)),
       CHECK ((state IN ('delivered', 'dead', 'cancelled')) = (ended_at IS NOT NULL))`;
 

@@ -164,7 +164,7 @@ class PostgresStore implements Store {
   readonly deadLetters: Store["deadLetters"] = (filter = {}, { limit = Number.POSITIVE_INFINITY } = {}) =>
     this.#listed(filter, limit);
 
-  readonly due: Store["due"] = (after, most) => this.#run(() => this.#dueLooks.due(after, most));
+  readonly due: Store["due"] = (after, max) => this.#run(() => this.#dueLooks.due(after, max));
 
   readonly changed: Store["changed"] = (listener) =>
     this.#changing(this.#waker.wakeAll, () => this.#control.changed(listener));

@@ -6,7 +6,7 @@ import type { ExpiredEvent } from "../records.js";
 import { forgetKeyFloors } from "./key-floor.js";
 import { FAILED } from "./leases.js";
 import { type Looks, looks, type Seen } from "./looks.js";
-import { MOST_COUNT, type OutboxNames } from "./names.js";
+import { MAX_COUNT, type OutboxNames } from "./names.js";
 import { holdsUp, lockOrder, noteKeys, passOn, settle } from "./order.js";
 import { ms } from "./rows.js";
 import { IS_BEHIND } from "./schema.js";
@@ -99,7 +99,7 @@ export class Upkeep {
   }
 
   /** Selects `columns` of waiting events whose window has closed. */
-  #late(windows: Windows, columns: string, most: number, lock = ""): string {
+  #late(windows: Windows, columns: string, max: number, lock = ""): string {
     const { event, listener } = this.#names;
     const input = [...windows].map(([listener, { windowMs, blocksKey }]) => {
       return { listener, window_ms: windowMs, blocks_key: blocksKey };
@@ -110,13 +110,13 @@ export class Upkeep {
         SELECT tried.* FROM (
           SELECT l.id FROM ${event} l WHERE l.listener = i.listener AND l.state IN ('waiting', 'later', 'aside')
             AND l.first_attempt_at < now() - i.window_ms * interval '1 ms'
-          ORDER BY l.first_attempt_at LIMIT ${most} ${lock}) tried
+          ORDER BY l.first_attempt_at LIMIT ${max} ${lock}) tried
         UNION ALL SELECT lost.* FROM (
           SELECT l.id FROM ${event} l WHERE l.listener = i.listener AND l.state = 'aside' AND ${IS_BEHIND}
             AND l.first_attempt_at IS NULL AND l.ready_at < now() - i.window_ms * interval '1 ms'
             AND EXISTS (SELECT FROM ${listener} h
               WHERE h.name = i.listener AND h.unknown_since < now() - i.window_ms * interval '1 ms')
-          ORDER BY l.ready_at LIMIT ${most} ${lock}) lost) l LIMIT ${most}`;
+          ORDER BY l.ready_at LIMIT ${max} ${lock}) lost) l LIMIT ${max}`;
   }
 
   /** Removes a batch of delivered or cancelled events that ended before a time. */
@@ -229,5 +229,5 @@ export class Upkeep {
 
 /** A role that only enqueues may write any counts; their sum must fit into the table again. */
 function summed(count: string): string {
-  return `greatest(-${MOST_COUNT}, least(${MOST_COUNT}, sum(${count})))::bigint AS ${count}`;
+  return `greatest(-${MAX_COUNT}, least(${MAX_COUNT}, sum(${count})))::bigint AS ${count}`;
 }

@@ -97,7 +97,7 @@ export class Cancellation {
   }
 
   /** Does one task after another, in transactions of about a page; a task returns how many rows it has read. */
-  async #inSteps<Task>(tasks: Task[], work: (task: Task, most: number) => number): Promise<void> {
+  async #inSteps<Task>(tasks: Task[], work: (task: Task, max: number) => number): Promise<void> {
     const step = () => {
       let left = PAGE;
       for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) {
@@ -133,12 +133,12 @@ export class Cancellation {
     ]);
     const sum = { cancelled: 0, tooLate: 0 };
     const scans = listeners.flatMap(scansOf);
-    await this.#inSteps(scans, (scan, most) => {
-      const rows = this.#ask<Candidate>(scan.order, scan.listener, scan.place, scan.seq, most);
+    await this.#inSteps(scans, (scan, max) => {
+      const rows = this.#ask<Candidate>(scan.order, scan.listener, scan.place, scan.seq, max);
       // What was enqueued after the call is not meant.
       sum.cancelled += this.#cancelOpen(rows.filter(({ seq }) => seq <= last));
       const end = rows.at(-1);
-      if (end && rows.length === most) scans.push({ ...scan, place: end.place, seq: end.seq });
+      if (end && rows.length === max) scans.push({ ...scan, place: end.place, seq: end.seq });
       return rows.length;
     });
     await this.#inSteps(listeners, (name) => {

@@ -6,7 +6,7 @@ import {
   filterCopy,
   LOOK_STEPS,
   type LookedAt,
-  UNKNOWN_MOST_MS,
+  UNKNOWN_MAX_MS,
   UNKNOWN_MS,
   unknownListeners,
 } from "../engine.js";
@@ -69,7 +69,7 @@ export function listenerControl(db: SqliteDatabase, access: Access): ListenerCon
       ON CONFLICT (listener) DO UPDATE
       SET unknown_since = coalesce(unknown_since, excluded.unknown_since),
         unknown_until = iif(unknown_until > excluded.unknown_since, unknown_until, excluded.unknown_since
-          + min(${UNKNOWN_MOST_MS}, max(${UNKNOWN_MS}, excluded.unknown_since - coalesce(unknown_since, excluded.unknown_since))))`,
+          + min(${UNKNOWN_MAX_MS}, max(${UNKNOWN_MS}, excluded.unknown_since - coalesce(unknown_since, excluded.unknown_since))))`,
   });
 
   return {
@@ -210,15 +210,15 @@ function dueLooks(db: SqliteDatabase, { changing, reading, clock }: Access): Due
   }
 
   return {
-    async due(after, most) {
+    async due(after, max) {
       const now = clock.now();
       if (reading(() => ask("ripe", now)).length > 0) await changing(() => ripen(now));
-      const again = after === undefined ? reading(() => ask<LookedAt>("unknown", now, most)) : [];
+      const again = after === undefined ? reading(() => ask<LookedAt>("unknown", now, max)) : [];
       if (again.length > 0) return unknownListeners(again);
-      const rows = reading(() => ask<LookedAt>("due", after ?? "", now, now, now, now, most));
+      const rows = reading(() => ask<LookedAt>("due", after ?? "", now, now, now, now, max));
       const paused = rows.filter(({ isPaused }) => isPaused).map(({ listener }) => listener);
       if (paused.length > 0) await changing(() => putAside(paused));
-      return dueListeners(rows, most);
+      return dueListeners(rows, max);
     },
     async bringBack(listener) {
       while (await changing(() => bringPageBack(listener)));

@@ -59,8 +59,8 @@ export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: numbe
       if (!share) return [];
       const { concurrency = Number.POSITIVE_INFINITY, rate } = share;
       const allowed = rate ? allowedBy(rate, pace, now) : share.most;
-      const most = Math.min(share.most, concurrency - leased, allowed);
-      return most > 0 ? [{ listener, most, share, pace, rows: [] }] : [];
+      const max = Math.min(share.most, concurrency - leased, allowed);
+      return max > 0 ? [{ listener, most: max, share, pace, rows: [] }] : [];
     });
   }
 

@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers";
 
 /** How many calls share a statement at most: one of many thousands would be late, and all of them with it. */
-const MOST_CALLS = 500;
+const MAX_CALLS = 500;
 
 interface Waiting<Call, Answer> {
   readonly call: Call;
@@ -52,7 +52,7 @@ function statementsOf<One extends { readonly key: string }>(waiting: readonly On
     const statement = statements[at];
     if (statement) statement.push(one);
     else statements.push([one]);
-    while (statements[firstWithRoom]?.length === MOST_CALLS) firstWithRoom++;
+    while (statements[firstWithRoom]?.length === MAX_CALLS) firstWithRoom++;
   }
   return statements;
 }

@@ -96,7 +96,7 @@ export function secretFingerprint(secret: string): string {
 }
 
 /** The two secrets that most examples use; found anywhere in a text. */
-const MOST_USED = /AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBka(?:GxwdHh8|--xw_R8)/;
+const MAX_USED = /AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBka(?:GxwdHh8|--xw_R8)/;
 
 /** All others: the first 36 bits of the SHA-256 of each, as the texts themselves would take five times the space. */
 const OTHERS =
@@ -112,7 +112,7 @@ function isDocumented(secret: string): boolean {
 }
 
 function isKnown(text: string): boolean {
-  return MOST_USED.test(text) || OTHERS.split(" ").includes(sha256Base64url(utf8(text)).slice(0, 6));
+  return MAX_USED.test(text) || OTHERS.split(" ").includes(sha256Base64url(utf8(text)).slice(0, 6));
 }
 
 /** The secrets that a text may mean: itself, the bytes it is the hex of, and the text it is the base64 or hex of. */

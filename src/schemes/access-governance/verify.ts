@@ -101,7 +101,7 @@ export function listenerVerifier(
 }
 
 /** Each of them is tried with every request, whoever sends it: a rotation has two. */
-const MOST_SECRETS = 10;
+const MAX_SECRETS = 10;
 
 function prepareAuth(
   auth: ListenerOptions["auth"],
@@ -111,8 +111,8 @@ function prepareAuth(
   if (auth.method === "hmac") {
     if (auth.secret === undefined) throw notGiven("listener.auth.secret");
     const secrets = typeof auth.secret === "string" ? [auth.secret] : auth.secret;
-    if (!Array.isArray(secrets) || secrets.length === 0 || secrets.length > MOST_SECRETS)
-      throw new TypeError(`listener.auth.secret must be a string or a list of 1 to ${MOST_SECRETS} strings`);
+    if (!Array.isArray(secrets) || secrets.length === 0 || secrets.length > MAX_SECRETS)
+      throw new TypeError(`listener.auth.secret must be a string or a list of 1 to ${MAX_SECRETS} strings`);
     const verifier = hmacVerifier(secrets);
     if (!allowDocumentedSecret) secrets.forEach(refuseDocumented);
     return { method: "hmac", verifier };

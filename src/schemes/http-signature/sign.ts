@@ -164,14 +164,14 @@ export function checkedProfile({
   return { eventIdHeader, tag, covered: [...new Set<string>(components), ...headers] };
 }
 
-const LEAST_SECRET_BYTES = 32;
+const MIN_SECRET_BYTES = 32;
 
 /** The bytes of a shared secret. */
 export function hmacBytes(secret: string | Uint8Array): Uint8Array {
   if (secret === undefined) throw notGiven("secret");
   const bytes = typeof secret === "string" ? utf8(secret) : secret;
-  if (bytes instanceof Uint8Array && bytes.length >= LEAST_SECRET_BYTES) return bytes;
-  throw new TypeError(`secret must be a text or bytes, of at least ${LEAST_SECRET_BYTES} bytes`);
+  if (bytes instanceof Uint8Array && bytes.length >= MIN_SECRET_BYTES) return bytes;
+  throw new TypeError(`secret must be a text or bytes, of at least ${MIN_SECRET_BYTES} bytes`);
 }
 
 interface Proof {
@@ -243,7 +243,7 @@ export function requestParts(url: string): ReadonlyMap<string, string> {
 }
 
 /** More components than any sender covers are refused, as each is looked for among the others. */
-const MOST_COMPONENTS = 64;
+const MAX_COMPONENTS = 64;
 
 /**
  * The text that is signed (RFC 9421 section 2.5); `undefined` where something is covered that the request does not have,
@@ -256,7 +256,7 @@ export function signatureBase(
   valueAt: (name: string) => string | undefined,
   shown: string,
 ): string | undefined {
-  if (names.length > MOST_COMPONENTS) return undefined;
+  if (names.length > MAX_COMPONENTS) return undefined;
   let lines = "";
   for (let at = 0; at < names.length; at++) {
     const name = names[at];

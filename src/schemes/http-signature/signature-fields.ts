@@ -15,15 +15,15 @@ export interface ReadSignature {
 
 /**
  * The signatures that have their input, in the order of `Signature-Input`; `undefined` if a value is no dictionary (RFC
- * 9651), or has more members than `most`.
+ * 9651), or has more members than `max`.
  */
 export function readSignatures(
   input: string,
   signature: string,
-  most: number,
+  max: number,
 ): readonly ReadSignature[] | undefined {
   const plain = readPlain(input, signature);
-  return plain ? [plain] : readAny(input, signature, most);
+  return plain ? [plain] : readAny(input, signature, max);
 }
 
 /** A label, texts in brackets, and parameters that are texts or whole numbers. */
@@ -63,10 +63,10 @@ function parametersOf(text: string): Readonly<Record<string, string | number>> |
   return found;
 }
 
-function readAny(input: string, signature: string, most: number): readonly ReadSignature[] | undefined {
+function readAny(input: string, signature: string, max: number): readonly ReadSignature[] | undefined {
   try {
     const [inputs, signatures] = [parseDictionary(input), parseDictionary(signature)];
-    if (inputs.size > most || signatures.size > most) return undefined;
+    if (inputs.size > max || signatures.size > max) return undefined;
     return [...inputs].flatMap(([label, list]) => {
       const bytes = signatures.get(label)?.[0];
       if (!isInnerList(list) || !(bytes instanceof ArrayBuffer)) return [];

@@ -6,7 +6,7 @@ import { CONTENT_TYPE_HEADER, type ReceivedHeaders } from "../../core/headers.js
 import { checkOptions } from "../../core/options.js";
 import { EVENT_ID_RETENTION_MS, MAX_BODY_BYTES, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
 import { shown } from "../../core/shown.js";
-import { eventsFault, MOST_EVENTS, type SecurityEvent } from "../../events/security-events.js";
+import { eventsFault, MAX_EVENTS, type SecurityEvent } from "../../events/security-events.js";
 import { type KeyResolver, openToken } from "../../jwt/verify.js";
 import { passAll } from "../pass-all.js";
 import type { UnverifiedRequest, Verification, Verifier } from "../scheme.js";
@@ -77,7 +77,7 @@ const CHECKS: readonly SchemeCheck[] = [
   { step: "nbf", rule: "nbf, if it is there, is not in the future", codes: ["CLAIM_NBF_INVALID"] },
   {
     step: "events",
-    rule: `events is one object of 1 to ${MOST_EVENTS} events: the URI of each type, and an object`,
+    rule: `events is one object of 1 to ${MAX_EVENTS} events: the URI of each type, and an object`,
     codes: ["CLAIM_EVENTS_INVALID"],
   },
 ];

@@ -110,18 +110,18 @@ function withoutPrefix(text: string): string {
 }
 
 /** A cut or mistyped secret has a few bytes, and would sign all the same. */
-const LEAST_BYTES = 16;
+const MIN_BYTES = 16;
 
 /** Nobody has a longer one: it is a file of something else. */
-const MOST_BYTES = 1_024;
+const MAX_BYTES = 1_024;
 
 function shared(bytes: Uint8Array): Key {
   const { length } = bytes;
-  if (length < LEAST_BYTES)
+  if (length < MIN_BYTES)
     throw invalid(
       `has ${countOf(length, "byte")}, too few to be a secret: was it cut? It should have 24 to 64`,
     );
-  if (length > MOST_BYTES)
+  if (length > MAX_BYTES)
     throw invalid(`has ${countOf(length, "byte")}, too many to be a secret: it should have 24 to 64`);
   return { kind: "symmetric", bytes };
 }

@@ -208,13 +208,13 @@ async function askFor(
 export function listOf(secrets: StandardWebhooksSecrets): readonly string[] {
   if (secrets === undefined) throw notGiven("secrets");
   const list = typeof secrets === "string" ? [secrets] : secrets;
-  if (!Array.isArray(list) || list.length < 1 || list.length > MOST_KEYS)
-    throw new TypeError(`secrets must be a text, or a list of 1 to ${MOST_KEYS}`);
+  if (!Array.isArray(list) || list.length < 1 || list.length > MAX_KEYS)
+    throw new TypeError(`secrets must be a text, or a list of 1 to ${MAX_KEYS}`);
   return list;
 }
 
 /** More secrets than a rotation needs are a mistake, and each costs every request its time. */
-const MOST_KEYS = 10;
+const MAX_KEYS = 10;
 
 /**
  * A new shared secret: `whsec_` and base64 of 32 random bytes.

@@ -30,10 +30,10 @@ import {
  * A request of a time ahead is accepted for twice the tolerance. That must end before the receiver forgets its id, or a
  * recorded request would run again.
  */
-const MOST_TOLERANCE_SECONDS = 3 * 86_400;
+const MAX_TOLERANCE_SECONDS = 3 * 86_400;
 
 /** More signatures than this are refused, as each may cost a verification. */
-const MOST_SIGNATURES = 16;
+const MAX_SIGNATURES = 16;
 
 function checksOf({ id, timestamp, signature }: HeaderNames): readonly SchemeCheck[] {
   return [
@@ -54,7 +54,7 @@ function checksOf({ id, timestamp, signature }: HeaderNames): readonly SchemeChe
     },
     {
       step: "signature",
-      rule: `${signature} is one list of 1 to ${MOST_SIGNATURES} signatures, such as v1,{base64}; one of them is by a secret of this receiver, over {id}.{timestamp}.{body}`,
+      rule: `${signature} is one list of 1 to ${MAX_SIGNATURES} signatures, such as v1,{base64}; one of them is by a secret of this receiver, over {id}.{timestamp}.{body}`,
       codes: ["SIGNATURE_MISSING", "SIGNATURE_MALFORMED", "SIGNATURE_MISMATCH"],
     },
     { step: "body", rule: "the body is one JSON value in UTF-8", codes: ["BODY_NOT_JSON"] },
@@ -121,8 +121,8 @@ export function standardWebhooksVerifier(options: {
   });
   const { secrets, toleranceSeconds = TIMESTAMP_TOLERANCE_SECONDS, headerNames } = options;
   checkSecretOptions(options);
-  if (!(toleranceSeconds >= 0 && toleranceSeconds <= MOST_TOLERANCE_SECONDS))
-    throw new RangeError(`toleranceSeconds must be 0 to ${MOST_TOLERANCE_SECONDS}`);
+  if (!(toleranceSeconds >= 0 && toleranceSeconds <= MAX_TOLERANCE_SECONDS))
+    throw new RangeError(`toleranceSeconds must be 0 to ${MAX_TOLERANCE_SECONDS}`);
   const made = madeFor(namesOf(headerNames));
   const keys = keysOf(listOf(secrets), options);
   return {
@@ -227,9 +227,9 @@ function checkSignature(
   const list = lists[0];
   if (list === undefined) return failed("signature", "SIGNATURE_MISSING", "nothing");
   if (lists.length > 1) return failed("signature", "SIGNATURE_MALFORMED", TWICE);
-  const signatures = list.split(" ", MOST_SIGNATURES + 1);
-  if (signatures.length > MOST_SIGNATURES)
-    return failed("signature", "SIGNATURE_MALFORMED", `more than ${MOST_SIGNATURES} signatures`);
+  const signatures = list.split(" ", MAX_SIGNATURES + 1);
+  if (signatures.length > MAX_SIGNATURES)
+    return failed("signature", "SIGNATURE_MALFORMED", `more than ${MAX_SIGNATURES} signatures`);
   const [v1, v1a] = [ofVersion("v1,", signatures), ofVersion("v1a,", signatures)];
 
   let matches = false;

@@ -13,7 +13,7 @@ import {
 } from "./subject.js";
 
 const HOUR_MS = 60 * 60_000;
-const MOST = 100;
+const MAX = 100;
 
 const statsOf = async (store: OutboxStore, listener = LISTENER) =>
   (await store.stats()).find((one) => one.listener === listener);
@@ -27,7 +27,7 @@ export const controlRules = [
     const both = [LISTENER, OTHER_LISTENER];
     await put(event("one"), event("other", { listener: OTHER_LISTENER }), event("two"));
     await store.pause(LISTENER, "moving house");
-    expectSame("claimed", texts(await take(MOST, both)), ["other"]);
+    expectSame("claimed", texts(await take(MAX, both)), ["other"]);
     const elsewhere = await subject.open();
     expectSame("why, elsewhere", (await statsOf(elsewhere))?.paused?.reason, "moving house");
     await store.pause(LISTENER, "still moving");
@@ -36,7 +36,7 @@ export const controlRules = [
     expectSame("whether it is known since when", (paused?.since ?? 0) > 0, true);
     expectSame("resume", await elsewhere.resume(LISTENER), true);
     expectSame("resume again", await store.resume(LISTENER), false);
-    expectSame("claimed then", texts(await take(MOST, both)), ["one", "two"]);
+    expectSame("claimed then", texts(await take(MAX, both)), ["one", "two"]);
     expectSame("paused", (await statsOf(store))?.paused, undefined);
   }),
   rule("a pause that keeps the reason does not replace the one of a person", async (bench) => {
@@ -52,7 +52,7 @@ export const controlRules = [
     expectSame("why the other", (await statsOf(store, OTHER_LISTENER))?.paused?.reason, undefined);
     await store.resume(LISTENER);
     await put(event("one"));
-    expectSame("claimed then", texts(await take(MOST)), ["one"]);
+    expectSame("claimed then", texts(await take(MAX)), ["one"]);
   }),
   rule("a pause needs no event and no reason, and outlives the store", async ({ store, subject, put }) => {
     await store.pause(OTHER_LISTENER);
@@ -83,7 +83,7 @@ export const controlRules = [
     const elsewhere = await subject.open();
     expectSame("until when", (await statsOf(elsewhere))?.restsUntil, now + 20_000);
     await subject.passTime(15_000);
-    expectSame("claimed", texts(await take(MOST, [LISTENER, OTHER_LISTENER])), ["other"]);
+    expectSame("claimed", texts(await take(MAX, [LISTENER, OTHER_LISTENER])), ["other"]);
     await subject.passTime(5_001);
     expectSame("claimed then", texts(await take()), ["one"]);
     expectSame("it rests", (await statsOf(store))?.restsUntil, undefined);
@@ -175,7 +175,7 @@ export const controlRules = [
     await put(one, event("other", { id: one.id, listener: OTHER_LISTENER }));
     const only = { ids: [one.id], listener: OTHER_LISTENER };
     expectSame("cancel", await store.cancel(only), { cancelled: 1, tooLate: 0 });
-    expectSame("claimed", texts(await take(MOST, [LISTENER, OTHER_LISTENER])), ["one"]);
+    expectSame("claimed", texts(await take(MAX, [LISTENER, OTHER_LISTENER])), ["one"]);
   }),
   rule("a released event, which was not sent, can be cancelled", async ({ put, takeOne, store }) => {
     await put(event("one"));
@@ -218,7 +218,7 @@ export const controlRules = [
     await put(flying);
     await takeOne();
     await put(waits, event("other", { listener: OTHER_LISTENER }));
-    const listed = await store.pending({ listener: LISTENER }, MOST);
+    const listed = await store.pending({ listener: LISTENER }, MAX);
     expectSame(
       "ids",
       listed.map(({ id }) => id),
@@ -238,7 +238,7 @@ export const controlRules = [
     );
     expectSame(
       "by id",
-      (await store.pending({ ids: [waits.id, done.id] }, MOST)).map(({ id }) => id),
+      (await store.pending({ ids: [waits.id, done.id] }, MAX)).map(({ id }) => id),
       [waits.id],
     );
   }),

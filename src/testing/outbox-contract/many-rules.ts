@@ -10,11 +10,11 @@ const HOUR_MS = 60 * 60_000;
 const named = (count: number) => Array.from({ length: count }, (_, n) => `listener ${n}`);
 
 /** All that a store says is due, page by page, by name. */
-async function allDue(store: OutboxStore, most = 100): Promise<string[]> {
+async function allDue(store: OutboxStore, max = 100): Promise<string[]> {
   const names: string[] = [];
   let next: string | undefined;
   do {
-    const page = await store.due(next, most);
+    const page = await store.due(next, max);
     names.push(...page.listeners.map(({ listener }) => listener));
     next = page.next;
   } while (next !== undefined);
@@ -40,7 +40,7 @@ export const manyRules = [
     const names = named(7);
     for (const listener of names) await put(event("one", { listener }), event("two", { listener }));
     await put(event("later", { listener: "later", deliverAt: (await store.now()) + HOUR_MS }));
-    for (const most of [1, 3, 7, 100]) expectSame(`by ${most}`, await allDue(store, most), names);
+    for (const max of [1, 3, 7, 100]) expectSame(`by ${max}`, await allDue(store, max), names);
     await bench.take(2, [names[0] ?? ""]);
     expectSame("without the claimed ones", await allDue(store), names.slice(1));
     await bench.subject.passTime(HOUR_MS + 1_000);

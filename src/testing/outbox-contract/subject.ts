@@ -49,8 +49,8 @@ export const LEASE_MS = 60_000;
 export const WINDOW_MS = 60 * 60_000;
 
 /** A claim's shares: so many of each listener, inside the suite's window. */
-export const sharesOf = (listeners: readonly string[], most: number): ReadonlyMap<string, ClaimShare> =>
-  new Map(listeners.map((listener) => [listener, { most, windowMs: WINDOW_MS }]));
+export const sharesOf = (listeners: readonly string[], max: number): ReadonlyMap<string, ClaimShare> =>
+  new Map(listeners.map((listener) => [listener, { most: max, windowMs: WINDOW_MS }]));
 
 export const event = (text: string, fields: Partial<OutboxEvent> = {}): OutboxEvent => {
   const body = utf8(JSON.stringify({ text }));

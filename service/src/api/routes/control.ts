@@ -10,7 +10,7 @@ import { FAULT_OPERATION_IDS, type OperationId } from "../operations.js";
 import type { Schemas } from "../validation.js";
 
 /** An answer is one text in memory. */
-const MOST_ROWS = 50_000;
+const MAX_ROWS = 50_000;
 
 /** The remote control of the local service. */
 export function controlHandlers(context: ServiceContext) {
@@ -72,10 +72,10 @@ function stateHandlers(
       list: snapshots.list().map(({ name, createdAt }) => ({ name, createdAt: timestamp(createdAt) })),
     }),
     async exportState({ body }) {
-      if (rowCount(storage) > MOST_ROWS)
+      if (rowCount(storage) > MAX_ROWS)
         throw new ApiError(
           "invalid-argument",
-          `The state has more than ${MOST_ROWS} rows; hookproof service export reads it from its database.`,
+          `The state has more than ${MAX_ROWS} rows; hookproof service export reads it from its database.`,
         );
       try {
         return (await state.export(body)) as Record<string, unknown>;

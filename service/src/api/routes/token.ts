@@ -15,8 +15,8 @@ import { parseJson, readText } from "../request-body.js";
 import { type Schemas, violationsOf } from "../validation.js";
 
 /** How many hashes may be under way or wait, for ids that are no client's and for one client from one address. */
-const MOST_MADE_UP = 8;
-const MOST_OF_CLIENT = 256;
+const MAX_MADE_UP = 8;
+const MAX_OF_CLIENT = 256;
 
 type OAuthErrorCode = Schemas["OAuthError"]["error"];
 
@@ -46,7 +46,7 @@ export function tokenRouter(context: ServiceContext, limits: AttemptLimits | und
   ): Promise<Result | undefined> => {
     const { address, clientId, isKnown } = attempt;
     const lane = isKnown ? JSON.stringify([address, clientId]) : "made up";
-    return (await lanes.run(lane, isKnown ? MOST_OF_CLIENT : MOST_MADE_UP, async () => work()))?.result;
+    return (await lanes.run(lane, isKnown ? MAX_OF_CLIENT : MAX_MADE_UP, async () => work()))?.result;
   };
   const router = express.Router({ caseSensitive: true, strict: true });
 

@@ -12,12 +12,12 @@ export function nearestName(given, names) {
   if (given.length > MAX_LENGTH) return undefined;
   const [wanted, last] = [plain(given), plain(lastPart(given))];
   let nearest;
-  let least = Math.min(3, Math.ceil(given.length / 3)) + 1;
+  let min = Math.min(3, Math.ceil(given.length / 3)) + 1;
   for (const name of names) {
     if (plain(name) === wanted) return name;
     const isMoved = plain(lastPart(name)) === last && name.includes(".") === given.includes(".");
-    const distance = isMoved ? 0.5 : distanceOf(plain(name), wanted, least);
-    if (distance < least) [nearest, least] = [name, distance];
+    const distance = isMoved ? 0.5 : distanceOf(plain(name), wanted, min);
+    if (distance < min) [nearest, min] = [name, distance];
   }
   return nearest;
 }
@@ -26,8 +26,8 @@ const lastPart = (name) => name.slice(name.lastIndexOf(".") + 1);
 const plain = (name) => name.replaceAll("_", "").toLowerCase();
 
 /** How many letters are added, left out or changed; `most` where there are more. */
-function distanceOf(one, other, most) {
-  if (Math.abs(one.length - other.length) >= most) return most;
+function distanceOf(one, other, max) {
+  if (Math.abs(one.length - other.length) >= max) return max;
   let before = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let row = 1; row <= one.length; row++) {
     const next = [row];
@@ -37,5 +37,5 @@ function distanceOf(one, other, most) {
     }
     before = next;
   }
-  return Math.min(before.at(-1), most);
+  return Math.min(before.at(-1), max);
 }

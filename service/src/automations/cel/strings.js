@@ -62,8 +62,8 @@ function split(separator, limit = -1n) {
   if (limit === 0n) return [];
   const parts = separator === "" ? codePoints(this) : this.split(separator);
   if (limit < 0n || limit >= parts.length) return parts;
-  const most = Number(limit) - 1;
-  return [...parts.slice(0, most), parts.slice(most).join(separator)];
+  const max = Number(limit) - 1;
+  return [...parts.slice(0, max), parts.slice(max).join(separator)];
 }
 
 /** With the first so many replaced, or all of them below 0. An empty part stands between all characters. */

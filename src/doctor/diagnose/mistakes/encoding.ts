@@ -376,10 +376,10 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
 ];
 
 /** A list of numbers is four times as long as the bytes; of more bytes than these none is tried. */
-const MOST_LISTED_BYTES = 4_096;
+const MAX_LISTED_BYTES = 4_096;
 
 function listed(bytes: Uint8Array, write: (bytes: Uint8Array) => string): Uint8Array | undefined {
-  return bytes.length > MOST_LISTED_BYTES ? undefined : utf8(write(bytes));
+  return bytes.length > MAX_LISTED_BYTES ? undefined : utf8(write(bytes));
 }
 
 const BEYOND_ASCII = /[^\0-\x7f]/g;

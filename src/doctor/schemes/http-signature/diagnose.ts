@@ -94,7 +94,7 @@ export async function diagnosed({
     const signed = signedText(first, target, choice.text.repeat);
     if (signed === undefined || tried.has(signed)) continue;
     tried.add(signed);
-    if (tried.size > MOST_TEXTS && !isHmac) break;
+    if (tried.size > MAX_TEXTS && !isHmac) break;
     if (await check(signed)) return mistakesOf(choice);
   }
   const behind = await mistakesBehindSignature(first, right, options);
@@ -102,7 +102,7 @@ export async function diagnosed({
 }
 
 /** A signature by a key takes thirty times as long to check as an HMAC. */
-const MOST_TEXTS = 75;
+const MAX_TEXTS = 75;
 
 /** More of a header is not looked at, as a receiver refuses it. */
 const LONGEST = 8_192;

@@ -128,7 +128,7 @@ function mistakesIn(
   ];
   const symmetric = texts
     .flatMap(({ text, kind }) => (kind === "symmetric" ? text : []))
-    .slice(0, MOST_SECRETS);
+    .slice(0, MAX_SECRETS);
   if (symmetric.length === 0 || list === "" || inHeaders.some((one) => one.id === "signature-of-other-kind"))
     return inHeaders;
   const inSignature = mistakesInSignature({ id, timestamp, list, sent: bodyBytes(body) }, symmetric);
@@ -146,7 +146,7 @@ interface Signed {
 }
 
 /** A receiver has one secret, and two during a rotation. */
-const MOST_SECRETS = 8;
+const MAX_SECRETS = 8;
 
 /** One mistake of any weight, and two of which both are of every day, or nearly so. */
 const MAX_COST = 8;

@@ -92,7 +92,7 @@ export interface ReadSignature {
   readonly mistakes: readonly MistakeRow[];
 }
 
-const MOST = 16;
+const MAX = 16;
 
 /** The signatures of a header in any of the ways that people write them; those of v1a are no digests. */
 export function readSignatures(list: string): readonly ReadSignature[] {
@@ -106,11 +106,11 @@ export function readSignatures(list: string): readonly ReadSignature[] {
       ...read,
       mistakes: [ROWS.space, ...read.mistakes],
     }));
-  const listed = list.startsWith("t=") ? [] : list.split(" ", MOST).flatMap((part) => readOne(part));
+  const listed = list.startsWith("t=") ? [] : list.split(" ", MAX).flatMap((part) => readOne(part));
   // What separates others is looked for where spaces do not separate, or separate more.
   const others = /[,;]\s*(?:v\d|t=)|^t=|^["'[{(]/.test(list)
     ? list
-        .split(/[\s;[\]{}()"']+|,(?=\s*(?:v\d+a?[,=:]|t=))/, MOST)
+        .split(/[\s;[\]{}()"']+|,(?=\s*(?:v\d+a?[,=:]|t=))/, MAX)
         .filter((part) => /^v\d/.test(part))
         .flatMap((part) => readOne(part))
         .map((read) => ({ ...read, mistakes: [ROWS.joined, ...read.mistakes] }))
