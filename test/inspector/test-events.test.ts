@@ -56,12 +56,17 @@ it("listeners of other schemes get test events as they demand them, known as suc
           issuer,
           audience,
         }),
+        testEvent: "session.revoked",
       },
       { id: "mute", verifier: standardWebhooksVerifier({ secrets: secret }) },
     ],
   });
-  const { listeners } = (await call("api/session")).json<{ listeners: { canTest: boolean }[] }>();
-  expect(listeners.map(({ canTest }) => canTest)).toEqual([true, true, false]);
+  const { listeners } = (await call("api/session")).json<{ listeners: { testEvent?: string }[] }>();
+  expect(listeners.map(({ testEvent }) => testEvent)).toEqual([
+    "user.offboarded",
+    "session.revoked",
+    undefined,
+  ]);
   const sent = async (listenerId: string, body?: string) =>
     (await change("POST", "api/test-event", { listenerId, ...(body === undefined ? {} : { body }) })).json<
       TestEventResult & { message?: string }

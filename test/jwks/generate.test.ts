@@ -55,8 +55,12 @@ describe.each(["RS256", "ES256", "EdDSA"] as const)("importKey, %s", (alg) => {
 });
 
 it("importKey takes a key made elsewhere under the names it is given, not under its own", async () => {
-  const jwk = { ...jwkOf(made.p256().privateKey), kid: "old", use: "enc", x5c: ["MII"], ext: true };
+  const jwk = { ...jwkOf(made.p256().privateKey), kid: "old", x5c: ["MII"], ext: true };
   const { publicJwk } = await importKey(jwk, { alg: "ES256", kid: "new" });
   const { kty, crv, x, y } = jwk;
   expect(publicJwk).toEqual({ kty, crv, x, y, use: "sig", kid: "new", alg: "ES256" });
+  // What it is for is no name: a key store refuses it too.
+  await expect(importKey({ ...jwk, use: "enc" }, { alg: "ES256" })).rejects.toMatchObject({
+    code: "KEY_UNFIT",
+  });
 });

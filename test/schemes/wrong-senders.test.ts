@@ -131,10 +131,11 @@ it("jose encrypts a token for a receiver that verifies signatures: token-encrypt
 });
 
 it("every mistake of every scheme has a test that makes it", async () => {
-  const texts = ["./", "../doctor/schemes/"]
+  // The gathered requests name what each has in `expect`.
+  const texts = ["./", "../doctor/schemes/", "../doctor/gathered/requests/"]
     .map((name) => new URL(name, import.meta.url))
     .flatMap((folder) => readdirSync(folder).map((name) => new URL(name, folder)))
-    .filter(({ href }) => href.endsWith(".test.ts"))
+    .filter(({ href }) => /\.(?:test\.ts|jsonl)$/.test(href))
     .map((file) => readFileSync(file, "utf8"))
     .join("\n");
   const schemes = ["standard-webhooks", "security-event-token", "http-signature"] as const;

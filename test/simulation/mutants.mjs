@@ -293,8 +293,8 @@ export const MUTANTS = [
     from: "the page",
     store: "sqlite",
     file: "src/outbox/sqlite/leases.ts",
-    text: "const most = Math.min(share.most, concurrency - leased, allowed);",
-    instead: "const most = Math.min(share.most, concurrency, allowed);",
+    text: "const max = Math.min(share.most, concurrency - leased, allowed);",
+    instead: "const max = Math.min(share.most, concurrency, allowed);",
   },
   {
     name: "concurrency of a listener is twice as much",

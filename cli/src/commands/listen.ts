@@ -256,7 +256,11 @@ async function nextLine(
       return false; // no key, or a store that is not this folder's to name
     }
   };
-  const words = ["hookproof send", `:${port}`, scheme?.sample ?? `--data '{"a":1}'`];
+  const words = [
+    "hookproof send",
+    `:${port}`,
+    scheme?.example ? `--event ${scheme.example}` : `--data '{"a":1}'`,
+  ];
   const command = nextStep(args, [...words, ...(args.isGiven("tls-cert") ? ["--insecure"] : [])].join(" "));
   return method === "jwt" && !(await hasKey())
     ? `It takes what a key of that key set has signed: ${command} --key <file|kid>`

@@ -75,8 +75,8 @@ export interface CliScheme {
   local(url: string): Omit<SchemeSettings, "name">;
   /** Makes a secret for a local listener; absent for a scheme that has none. */
   newSecret?(agreed: Pick<SchemeSettings, "secretForm">): Promise<string>;
-  /** The flag of a payload that the scheme can sign, where not every one will do. */
-  readonly sample?: string;
+  /** An example event that the scheme can sign, where not every one will do. */
+  readonly example?: string;
   /** What a refused secret should have been. */
   readonly secretHint?: string;
   signer(signing: Signing): Promise<Signer>;
@@ -159,7 +159,7 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
     },
     answersCopiesAlike: true,
     local: (url) => ({ issuer: "local", audience: url }),
-    sample: "--event session.revoked",
+    example: "session.revoked",
     signer: async ({ key, issuer = "", audience = "" }) =>
       (await import("hookproof/set")).securityEventSigner({ key: key as SigningKey, issuer, audience }),
     verifier: async ({ keys, issuer = "", audience = "" }) =>

@@ -103,6 +103,7 @@ async function ofScheme(
       allowedCidrs,
       secrets,
       ...(await schemeSigner(context, scheme, verifyingAt(place))),
+      testEvent: scheme.example,
       mistakes: (request) => mistakes(request, place),
     }),
     mistakes,

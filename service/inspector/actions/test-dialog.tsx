@@ -13,16 +13,14 @@ interface TestDialogProps {
   onClose(): void;
 }
 
-/** What is chosen at first: a type that the listener's scheme can sign. */
-const firstTypeFor = (scheme: string | undefined) =>
-  scheme === "security-event-token" ? "session.revoked" : "user.offboarded";
-
 /** A test event: to which listener, and what it says. It is signed as that listener demands. */
 export function TestDialog({ listeners, examples, first, onSend, onClose }: TestDialogProps) {
   const bodyOf = (name: string) => JSON.stringify(examples[name], null, 2);
-  const able = listeners.filter(({ canTest }) => canTest);
+  const able = listeners.filter(({ testEvent }) => testEvent !== undefined);
+  const firstFor = (listener: string) =>
+    able.find(({ id }) => id === listener)?.testEvent ?? Object.keys(examples)[0] ?? "";
   const [listenerId, setListenerId] = useState(first ?? able[0]?.id ?? "");
-  const [type, setType] = useState(() => firstTypeFor(listeners.find(({ id }) => id === listenerId)?.scheme));
+  const [type, setType] = useState(() => firstFor(listenerId));
   const [body, setBody] = useState(() => bodyOf(type));
   const [problem, setProblem] = useState("");
   const choose = (next: string) => {
@@ -47,11 +45,11 @@ export function TestDialog({ listeners, examples, first, onSend, onClose }: Test
             value={listenerId}
             onChange={({ currentTarget: { value } }) => {
               setListenerId(value);
-              choose(firstTypeFor(listeners.find(({ id }) => id === value)?.scheme));
+              choose(firstFor(value));
             }}
           >
             {listeners.map((listener) => (
-              <option key={listener.id} value={listener.id} disabled={!listener.canTest}>
+              <option key={listener.id} value={listener.id} disabled={listener.testEvent === undefined}>
                 {inWords(listener)}
               </option>
             ))}
@@ -90,7 +88,7 @@ export function TestDialog({ listeners, examples, first, onSend, onClose }: Test
   );
 }
 
-function inWords({ id, auth, scheme, canTest }: ListenerInfo): string {
+function inWords({ id, auth, scheme, testEvent }: ListenerInfo): string {
   const proof = scheme ?? (auth === "jwt" ? "token" : "signature");
-  return `${id} (${proof}${canTest ? "" : "; there is no key to sign with"})`;
+  return `${id} (${proof}${testEvent ? "" : "; there is no key to sign with"})`;
 }

@@ -29,7 +29,7 @@ export function actionsOf(api: Api, surroundings: Surroundings) {
   const { chosen, choose, following, filter } = requests;
   /** Opens what the page itself has sent. */
   const open = (n: number | undefined) => n !== undefined && !following && choose(n);
-  const able = listeners.filter(({ canTest }) => canTest);
+  const able = listeners.filter(({ testEvent }) => testEvent !== undefined);
   const tested = able.find(({ id }) => id === filter.source) ?? able[0];
   const mark = (change: { pinned: boolean } | { note: string }) =>
     attempt(async () => (opened ? void (await api.mark(opened.n, change)) : undefined));

@@ -266,8 +266,8 @@ export interface ListenerInfo {
   readonly url: string;
   /** Whether a request can be signed anew: without a signer only `exact` replays are possible. */
   readonly canSign: boolean;
-  /** Whether a test event can be signed. */
-  readonly canTest: boolean;
+  /** The type of the test event that is offered first; absent where none can be signed. */
+  readonly testEvent?: string;
   readonly secretFingerprints: readonly string[];
   readonly allowedCidrs: readonly string[];
 }

@@ -1,5 +1,8 @@
 // Events to try an automation with; those of `hookproof send --event`.
 
+/** What is sent where nobody says what. */
+export const FIRST_EXAMPLE = "user.offboarded";
+
 /** Example bodies by their type. The service prescribes no type: a body is any JSON. */
 export const EXAMPLES: Readonly<Record<string, object>> = {
   "user.onboarded": {

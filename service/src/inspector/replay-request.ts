@@ -3,7 +3,7 @@ import { createEvent, type HeaderPair, newEventId, signRequest, type WebhookEven
 import { endToEndHeaders } from "../server/end-to-end-headers.js";
 import type { ReplayOrder } from "./contract.js";
 import { type Entry, isWhole, onlyHeader } from "./entry.js";
-import { EXAMPLES } from "./example-events.js";
+import { EXAMPLES, FIRST_EXAMPLE } from "./example-events.js";
 import { InspectorError } from "./inspector-error.js";
 import { orderInvalid } from "./order-schema.js";
 import type { RawRequest } from "./post-raw.js";
@@ -43,16 +43,11 @@ export async function replayRequest(
   };
 }
 
-/** What a test event says where nobody says it: what its scheme can sign. */
-function testBodyFor(scheme: string | undefined): string {
-  return JSON.stringify(EXAMPLES[scheme === "security-event-token" ? "session.revoked" : "user.offboarded"]);
-}
-
 /** A new event for a listener, rightly signed. */
 export async function testRequest(listener: WatchedListener, given?: string): Promise<RawRequest> {
   const { serverUrl, certificate, info, testSigner: signer, boundUrl } = listener;
   if (!signer) throw impossible("The inspector has no key to sign for this listener.");
-  const text = given ?? testBodyFor(info.scheme);
+  const text = given ?? JSON.stringify(EXAMPLES[info.testEvent ?? FIRST_EXAMPLE]);
   const id = newEventId();
   const { headers, body } = await signRequest({ url: boundUrl, signer, event: testEvent(text, id) }).catch(
     (error: Error) => {

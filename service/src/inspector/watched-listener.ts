@@ -11,6 +11,7 @@ import type {
 } from "../server/webhook-router.js";
 import type { ListenerInfo, RunDetail } from "./contract.js";
 import { type Demanded, onlyHeader } from "./entry.js";
+import { FIRST_EXAMPLE } from "./example-events.js";
 import { rememberingKeys } from "./found-keys.js";
 import { readToken } from "./token-detail.js";
 
@@ -84,7 +85,7 @@ function watchScheme(
       scheme: verifier.scheme.name,
       url,
       canSign: false,
-      canTest: setup.signer !== undefined,
+      ...(setup.signer === undefined ? {} : { testEvent: setup.testEvent ?? FIRST_EXAMPLE }),
       secretFingerprints: secrets.map(secretFingerprint),
       allowedCidrs: setup.allowedCidrs ?? [],
     },
@@ -120,7 +121,7 @@ function watchOwn(setup: LocalListener, { serverUrl, certificate, runOf }: Watch
       auth: auth.method,
       url: `${serverUrl}${PATH}${id}`,
       canSign: signer !== undefined,
-      canTest: signer !== undefined,
+      ...(signer === undefined ? {} : { testEvent: FIRST_EXAMPLE }),
       secretFingerprints,
       allowedCidrs: listener.allowedCidrs ?? [],
     },

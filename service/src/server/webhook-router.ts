@@ -49,6 +49,8 @@ export interface SchemeListener extends SchemeReceiverOptions, Handling {
   secrets?: readonly string[] | undefined;
   /** Signs the test events of an inspector. */
   signer?: Signer | undefined;
+  /** The type of an inspector's test event that the scheme can sign; by default `user.offboarded`. */
+  testEvent?: string | undefined;
   /** The mistakes behind a refusal, for an inspector. */
   mistakes?: ((request: CompleteRequest) => Promise<readonly Mistake[]>) | undefined;
 }
@@ -172,13 +174,14 @@ function prepared({ run = async () => {}, beforeAnswer, ...given }: AnyListener)
     keySet: _keySet,
     secrets: _secrets,
     mistakes: _mistakes,
+    testEvent: _testEvent,
     ...options
   } = { ...FOR_INSPECTOR, ...given };
   return { receiver: createReceiver(options), run, beforeAnswer };
 }
 
-const FOR_INSPECTOR: Pick<LocalListener, "signer" | "keySet"> & Pick<SchemeListener, "secrets" | "mistakes"> =
-  {};
+const FOR_INSPECTOR: Pick<LocalListener, "signer" | "keySet"> &
+  Pick<SchemeListener, "secrets" | "mistakes" | "testEvent"> = {};
 
 function fixedReceivers(listeners: readonly AnyListener[]): (id: string) => Prepared | undefined {
   const receivers = new Map<string, Prepared>();

@@ -6,7 +6,7 @@ import { itOn, newOutboxFile, SQLITE_DRIVERS, storedEvent } from "./files.js";
 
 /** The steps of a list of what waits. */
 const READS_WAITING =
-  /INDEX hookproof_outbox_(?:due|key|aside|later)\b|^SEARCH hookproof_outbox USING INTEGER PRIMARY KEY|^SCAN \(?(?:subquery|SUBQUERY)|^(?:LIST SUBQUERY|CO-ROUTINE|COMPOUND QUERY|LEFT-MAX SUBQUERY|UNION ALL|USE TEMP B-TREE FOR ORDER BY|MATERIALIZE)/;
+  /INDEX hookproof_outbox_(?:due|key|aside|later)\b|^SEARCH hookproof_outbox USING INTEGER PRIMARY KEY|^SCAN \(?(?:subquery|SUBQUERY)|^(?:LIST SUBQUERY|CO-ROUTINE|COMPOUND QUERY|LEFT-MOST SUBQUERY|UNION ALL|USE TEMP B-TREE FOR ORDER BY|MATERIALIZE)/;
 
 const ATTEMPT = { number: 1, startedAt: 1_767_225_600_000, durationMs: 3, status: 200 };
 
