@@ -81,6 +81,6 @@ function fromBase64(bytes: Uint8Array | undefined): Uint8Array | undefined {
 function requoted(text: string): string | undefined {
   if (text.includes('"') || !/^\s?[{[]/.test(text)) return undefined;
   return text.replace(/[^{}[\]:,]+/g, (word) =>
-    /^\s*(?:true|false|null|-?[0-9]+(?:\.[0-9]+)?)?\s*$/.test(word) ? word : `"${word}"`,
+    /^(?:true|false|null|-?[0-9]+(?:\.[0-9]+)?)?$/.test(word.trim()) ? word : `"${word}"`,
   );
 }

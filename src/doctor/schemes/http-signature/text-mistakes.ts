@@ -214,10 +214,11 @@ function inThisOrder(order: readonly string[]): Way {
 
 /** A line for each of created and keyid. */
 function parameterLines(last: string): readonly string[] {
-  return ["created", "keyid"].flatMap((name) => {
-    const value = new RegExp(`;${name}=(?:"([^"]*)"|([0-9]+))`).exec(last);
-    return value ? [`"${name}": ${value[1] ?? value[2]}`] : [];
-  });
+  const created = /;created=([0-9]+)/.exec(last)?.[1];
+  const keyid = /;keyid="([^"]*)"/.exec(last)?.[1];
+  return Object.entries({ created, keyid }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`"${name}": ${value}`],
+  );
 }
 
 /** The headers with several lines. */
