@@ -29,7 +29,7 @@ describeOnStage("a refused request: its fix by language, and another secret", (o
     await tabs.getByRole("tab", { name: "Go" }).click();
     expect(await page.getByRole("tabpanel", { name: "Go" }).textContent()).toContain("[]byte(secret)");
     await page.keyboard.press("ArrowLeft");
-    await page.getByRole("tabpanel", { name: "JavaScript" }).waitFor();
+    await page.getByRole("tabpanel", { name: "Java", exact: true }).waitFor();
     expect(await violations(page)).toEqual([]);
   });
 
