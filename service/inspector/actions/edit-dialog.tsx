@@ -2,6 +2,8 @@
 import { useState } from "preact/hooks";
 import type { ReplayOrder, RequestDetail } from "../../src/inspector/contract.js";
 import { Dialog } from "../parts/dialog.js";
+import { Lines } from "../parts/lines.js";
+import { Problem } from "../parts/problem.js";
 import { decode, fromBase64, toBase64 } from "../text/bytes.js";
 import { headersOf } from "../text/header-lines.js";
 
@@ -41,51 +43,29 @@ export function EditDialog({ detail, canSign, onSend, onClose }: EditDialogProps
   return (
     <Dialog title={`Edit #${detail.n} and send`} onClose={onClose}>
       <form onSubmit={send}>
-        <label>
-          Body
-          <textarea
-            class="mono"
-            rows={8}
-            spellcheck={false}
-            value={body}
-            placeholder={isText ? "" : "The body is no text: left empty, its bytes are sent as they are."}
-            onInput={(event) => setBody(event.currentTarget.value)}
-          />
-        </label>
+        <Lines
+          label="Body"
+          rows={8}
+          value={body}
+          hint={isText ? "" : "The body is no text: left empty, its bytes are sent as they are."}
+          onInput={setBody}
+        />
         <div class="pair">
-          <label>
-            Event id
-            <input
-              class="mono"
-              spellcheck={false}
-              value={eventId}
-              onInput={(event) => setEventId(event.currentTarget.value)}
-            />
-          </label>
-          <label>
-            Timestamp
-            <input
-              class="mono"
-              inputMode="numeric"
-              placeholder="the time of sending"
-              value={timestamp}
-              onInput={(event) => setTimestamp(event.currentTarget.value)}
-            />
-          </label>
+          <Short label="Event id" value={eventId} onInput={setEventId} />
+          <Short
+            label="Timestamp"
+            inputMode="numeric"
+            hint="the time of sending"
+            value={timestamp}
+            onInput={setTimestamp}
+          />
         </div>
         <button type="button" class="link" onClick={() => setEventId(crypto.randomUUID())}>
           New event id
         </button>
         <details>
           <summary>Header lines</summary>
-          <textarea
-            class="mono"
-            rows={6}
-            spellcheck={false}
-            aria-label="Header lines"
-            value={lines}
-            onInput={(event) => setLines(event.currentTarget.value)}
-          />
+          <Lines label="Header lines" rows={6} value={lines} onInput={setLines} />
         </details>
         <label class="check">
           <input
@@ -94,13 +74,9 @@ export function EditDialog({ detail, canSign, onSend, onClose }: EditDialogProps
             disabled={!canSign}
             onChange={(event) => setSign(event.currentTarget.checked)}
           />
-          Sign it anew; without that the proof stays as it was recorded
+          Sign it again; without that the proof stays as it was recorded
         </label>
-        {problem && (
-          <p role="alert" class="problem">
-            {problem}
-          </p>
-        )}
+        <Problem text={problem} />
         <footer>
           <button type="submit" class="primary">
             Send
@@ -108,5 +84,28 @@ export function EditDialog({ detail, canSign, onSend, onClose }: EditDialogProps
         </footer>
       </form>
     </Dialog>
+  );
+}
+
+interface ShortProps {
+  readonly label: string;
+  readonly value: string;
+  readonly hint?: string;
+  readonly inputMode?: "numeric";
+  onInput(value: string): void;
+}
+
+function Short({ label, hint, onInput, ...input }: ShortProps) {
+  return (
+    <label>
+      {label}
+      <input
+        class="mono"
+        spellcheck={false}
+        placeholder={hint}
+        {...input}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+    </label>
   );
 }

@@ -2,7 +2,10 @@
 import { useState } from "preact/hooks";
 import { type ForcedAnswer, LIMITS, type ListenerInfo } from "../../src/inspector/contract.js";
 import { Amount } from "../parts/amount.js";
+import { Choice } from "../parts/choice.js";
 import { Dialog } from "../parts/dialog.js";
+import { Lines } from "../parts/lines.js";
+import { Problem } from "../parts/problem.js";
 import { headersOf } from "../text/header-lines.js";
 
 interface ForceDialogProps {
@@ -14,6 +17,7 @@ interface ForceDialogProps {
 const EMPTY = {
   status: "503",
   wait: "0",
+  unit: "count" as "count" | "time",
   times: "1",
   seconds: "60",
   retryAfter: "",
@@ -21,27 +25,26 @@ const EMPTY = {
   headers: "",
 };
 
+type Given = typeof EMPTY;
+
+/** What an input needs of a member of the form. */
+type Field = (name: Exclude<keyof Given, "unit">) => { value: string; onInput(value: string): void };
+
 /** Settles the next answers of a listener, to see what a sender makes of them. */
 export function ForceDialog({ listeners, onForce, onClose }: ForceDialogProps) {
   const [listenerId, setListenerId] = useState(listeners[0]?.id ?? "");
   const [given, setGiven] = useState(EMPTY);
-  const [isTimed, setTimed] = useState(false);
   const [problem, setProblem] = useState("");
-  const set = (name: keyof typeof EMPTY) => (value: string) => setGiven({ ...given, [name]: value });
+  const field: Field = (name) => ({
+    value: given[name],
+    onInput: (value) => setGiven({ ...given, [name]: value }),
+  });
 
   const force = (event: Event) => {
     event.preventDefault();
     const headers = headersOf(given.headers);
-    if (typeof headers === "string") return setProblem(headers);
-    onForce({
-      listenerId,
-      ...(isTimed ? { seconds: Number(given.seconds) } : { times: Number(given.times) }),
-      ...(given.status === "" ? {} : { status: Number(given.status) }),
-      ...(Number(given.wait) === 0 ? {} : { delayMs: Math.round(Number(given.wait) * 1000) }),
-      ...(given.retryAfter === "" ? {} : { retryAfterSeconds: Number(given.retryAfter) }),
-      ...(headers.length === 0 ? {} : { headers }),
-      ...(given.body === "" ? {} : { body: given.body }),
-    });
+    if (typeof headers === "string") setProblem(headers);
+    else onForce({ listenerId, ...answerOf(given), ...(headers.length === 0 ? {} : { headers }) });
   };
 
   return (
@@ -52,92 +55,37 @@ export function ForceDialog({ listeners, onForce, onClose }: ForceDialogProps) {
           sender tries again, and when.
         </p>
         {listeners.length > 1 && (
-          <label>
-            Listener
-            <select value={listenerId} onChange={(event) => setListenerId(event.currentTarget.value)}>
-              {listeners.map(({ id }) => (
-                <option key={id}>{id}</option>
-              ))}
-            </select>
-          </label>
+          <Choice
+            label="Listener"
+            value={listenerId}
+            options={listeners.map(({ id }) => ({ value: id }))}
+            onChoose={setListenerId}
+          />
         )}
         <div class="pair">
-          <Amount
-            label="Status"
-            value={given.status}
-            min={200}
-            max={599}
-            hint="as decided"
-            onInput={set("status")}
-          />
+          <Amount label="Status" min={200} max={599} hint="as decided" {...field("status")} />
           <Amount
             label="Wait before, in seconds"
-            value={given.wait}
             min={0}
             max={LIMITS.forcedDelayMs / 1000}
             step="any"
-            onInput={set("wait")}
+            {...field("wait")}
           />
         </div>
         <div class="pair">
-          <label>
-            For
-            <select
-              value={isTimed ? "time" : "count"}
-              onChange={(event) => setTimed(event.currentTarget.value === "time")}
-            >
-              <option value="count">a number of answers</option>
-              <option value="time">a time</option>
-            </select>
-          </label>
-          {isTimed ? (
-            <Amount
-              label="How many seconds"
-              value={given.seconds}
-              min={1}
-              max={LIMITS.forcedSeconds}
-              required
-              onInput={set("seconds")}
-            />
-          ) : (
-            <Amount
-              label="How many answers"
-              value={given.times}
-              min={1}
-              max={LIMITS.forcedTimes}
-              required
-              onInput={set("times")}
-            />
-          )}
+          <Choice
+            label="For"
+            value={given.unit}
+            options={[
+              { value: "count", words: "a number of answers" },
+              { value: "time", words: "a time" },
+            ]}
+            onChoose={(unit) => setGiven({ ...given, unit })}
+          />
+          <HowLong unit={given.unit} field={field} />
         </div>
-        <details>
-          <summary>Body and header lines</summary>
-          <Amount
-            label="Retry-After, in seconds"
-            value={given.retryAfter}
-            min={0}
-            max={86_400}
-            hint="none"
-            onInput={set("retryAfter")}
-          />
-          <Lines
-            label="Body"
-            value={given.body}
-            hint="one that says that the answer was forced"
-            onInput={set("body")}
-          />
-          <Lines
-            label="Header lines"
-            value={given.headers}
-            hint="Content-Type: text/plain"
-            onInput={set("headers")}
-          />
-        </details>
-        {problem && (
-          <p role="alert" class="problem">
-            {problem}
-          </p>
-        )}
+        <Rest field={field} />
+        <Problem text={problem} />
         <footer>
           <button type="submit" class="primary">
             Force
@@ -148,26 +96,35 @@ export function ForceDialog({ listeners, onForce, onClose }: ForceDialogProps) {
   );
 }
 
-interface LinesProps {
-  readonly label: string;
-  readonly value: string;
-  readonly hint: string;
-  onInput(value: string): void;
+function HowLong({ unit, field }: { unit: Given["unit"]; field: Field }) {
+  return unit === "time" ? (
+    <Amount label="How many seconds" min={1} max={LIMITS.forcedSeconds} required {...field("seconds")} />
+  ) : (
+    <Amount label="How many answers" min={1} max={LIMITS.forcedTimes} required {...field("times")} />
+  );
 }
 
-function Lines({ label, value, hint, onInput }: LinesProps) {
+/** What few need. */
+function Rest({ field }: { field: Field }) {
+  const area = { rows: 3, maxLength: LIMITS.forcedBodyCharacters };
   return (
-    <label>
-      {label}
-      <textarea
-        class="mono"
-        rows={3}
-        spellcheck={false}
-        placeholder={hint}
-        maxLength={LIMITS.forcedBodyCharacters}
-        value={value}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
-    </label>
+    <details>
+      <summary>Body and header lines</summary>
+      <Amount label="Retry-After, in seconds" min={0} max={86_400} hint="none" {...field("retryAfter")} />
+      <Lines label="Body" hint="one that says that the answer was forced" {...area} {...field("body")} />
+      <Lines label="Header lines" hint="Content-Type: text/plain" {...area} {...field("headers")} />
+    </details>
   );
+}
+
+/** The answer that the form asks for, without its headers. */
+function answerOf(given: Given): Omit<ForcedAnswer, "listenerId" | "headers"> {
+  const { status, wait, retryAfter, body } = given;
+  return {
+    ...(given.unit === "time" ? { seconds: Number(given.seconds) } : { times: Number(given.times) }),
+    ...(status === "" ? {} : { status: Number(status) }),
+    ...(Number(wait) === 0 ? {} : { delayMs: Math.round(Number(wait) * 1000) }),
+    ...(retryAfter === "" ? {} : { retryAfterSeconds: Number(retryAfter) }),
+    ...(body === "" ? {} : { body }),
+  };
 }

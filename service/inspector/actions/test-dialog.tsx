@@ -1,7 +1,10 @@
 // Sends an event of any type to any listener that something can be signed for.
 import { useState } from "preact/hooks";
 import type { ListenerInfo, SessionInfo, TestEventOrder } from "../../src/inspector/contract.js";
+import { Choice } from "../parts/choice.js";
 import { Dialog } from "../parts/dialog.js";
+import { Lines } from "../parts/lines.js";
+import { Problem } from "../parts/problem.js";
 
 interface TestDialogProps {
   readonly listeners: readonly ListenerInfo[];
@@ -39,45 +42,27 @@ export function TestDialog({ listeners, examples, first, onSend, onClose }: Test
   return (
     <Dialog title="Send a test event" onClose={onClose}>
       <form onSubmit={send}>
-        <label>
-          Listener
-          <select
-            value={listenerId}
-            onChange={({ currentTarget: { value } }) => {
-              setListenerId(value);
-              choose(firstFor(value));
-            }}
-          >
-            {listeners.map((listener) => (
-              <option key={listener.id} value={listener.id} disabled={listener.testEvent === undefined}>
-                {inWords(listener)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Event
-          <select value={type} onChange={(event) => choose(event.currentTarget.value)}>
-            {Object.keys(examples).map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Body
-          <textarea
-            class="mono"
-            rows={9}
-            spellcheck={false}
-            value={body}
-            onInput={(event) => setBody(event.currentTarget.value)}
-          />
-        </label>
-        {problem && (
-          <p role="alert" class="problem">
-            {problem}
-          </p>
-        )}
+        <Choice
+          label="Listener"
+          value={listenerId}
+          options={listeners.map((listener) => ({
+            value: listener.id,
+            words: inWords(listener),
+            isDisabled: listener.testEvent === undefined,
+          }))}
+          onChoose={(id) => {
+            setListenerId(id);
+            choose(firstFor(id));
+          }}
+        />
+        <Choice
+          label="Event"
+          value={type}
+          options={Object.keys(examples).map((name) => ({ value: name }))}
+          onChoose={choose}
+        />
+        <Lines label="Body" rows={9} value={body} onInput={setBody} />
+        <Problem text={problem} />
         <footer>
           <button type="submit" class="primary">
             Sign and send

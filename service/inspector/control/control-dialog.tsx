@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import type { Api, Controlled } from "../live/api.js";
 import { Dialog } from "../parts/dialog.js";
+import { Problem } from "../parts/problem.js";
 import { ClockForm } from "./clock-form.js";
 import { FaultForm } from "./fault-form.js";
 import { ResetButton } from "./reset-button.js";
@@ -36,11 +37,7 @@ export function ControlDialog({ api, operations, onClose }: ControlDialogProps) 
 
   return (
     <Dialog title="Control the service" onClose={onClose}>
-      {problem && (
-        <p role="alert" class="problem">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {state && (
         <div class="control">
           <FaultForm faults={state.faults} operations={operations} onChange={change} />

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import type { SetFault } from "../../src/inspector/contract.js";
 import type { Api } from "../live/api.js";
 import { Amount } from "../parts/amount.js";
+import { Choice } from "../parts/choice.js";
 import { Icon } from "../parts/icon.js";
 import { VisibleText } from "../parts/visible-text.js";
 import { type FaultKind, faultFrom, KINDS, NO_FAULT } from "./fault-from.js";
@@ -16,16 +17,20 @@ interface FaultFormProps {
 
 const MAX = 999_999_999;
 
+/** What an input needs of a member of the form. */
+type Field = (name: Exclude<keyof typeof NO_FAULT, "kind">) => {
+  value: string;
+  onInput(value: string): void;
+};
+
 /** What goes wrong now, and what is to go wrong. */
 export function FaultForm({ faults, operations, onChange }: FaultFormProps) {
   const [operation, setOperation] = useState(operations[0] ?? "");
   const [form, setForm] = useState(NO_FAULT);
-  const { kind } = form;
-  const field = (name: Exclude<keyof typeof form, "kind">) => ({
+  const field: Field = (name) => ({
     value: form[name],
-    onInput: (value: string) => setForm({ ...form, [name]: value }),
+    onInput: (value) => setForm({ ...form, [name]: value }),
   });
-  const isSingle = kind !== "sequence" && kind !== "rateLimit";
 
   return (
     <form
@@ -36,45 +41,60 @@ export function FaultForm({ faults, operations, onChange }: FaultFormProps) {
       }}
     >
       <h3>Faults</h3>
-      {faults.length === 0 && <p class="note">Every operation works.</p>}
-      {faults.map(({ operation: of, fault }) => (
-        <p class="line" key={of}>
-          <b>{of}</b>
+      <SetFaults faults={faults} onChange={onChange} />
+      <div class="pair">
+        <Choice
+          label="Operation"
+          value={operation}
+          options={operations.map((id) => ({ value: id }))}
+          onChoose={setOperation}
+        />
+        <Choice
+          label="What goes wrong"
+          value={form.kind}
+          options={KINDS.map(([value, words]) => ({ value, words }))}
+          onChoose={(kind) => setForm({ ...form, kind })}
+        />
+      </div>
+      <Details kind={form.kind} field={field} />
+      <footer>
+        <button type="submit" class="primary">
+          Set the fault
+        </button>
+      </footer>
+    </form>
+  );
+}
+
+function SetFaults({ faults, onChange }: Pick<FaultFormProps, "faults" | "onChange">) {
+  if (faults.length === 0) return <p class="note">Every operation works.</p>;
+  return (
+    <>
+      {faults.map(({ operation, fault }) => (
+        <p class="line" key={operation}>
+          <b>{operation}</b>
           <span class="mono">
             <VisibleText text={JSON.stringify(fault)} />
           </span>
           <button
             type="button"
-            aria-label={`Take back the fault of ${of}`}
-            onClick={() => onChange("DELETE", `faults/${of}`)}
+            aria-label={`Take back the fault of ${operation}`}
+            onClick={() => onChange("DELETE", `faults/${operation}`)}
           >
             <Icon name="close" />
           </button>
         </p>
       ))}
-      <div class="pair">
-        <label>
-          Operation
-          <select value={operation} onChange={(event) => setOperation(event.currentTarget.value)}>
-            {operations.map((id) => (
-              <option key={id}>{id}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          What goes wrong
-          <select
-            value={kind}
-            onChange={(event) => setForm({ ...form, kind: event.currentTarget.value as FaultKind })}
-          >
-            {KINDS.map(([id, words]) => (
-              <option key={id} value={id}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </label>
-      </div>
+    </>
+  );
+}
+
+/** What the chosen kind of fault asks for. */
+function Details({ kind, field }: { kind: FaultKind; field: Field }) {
+  const isSingle = kind !== "sequence" && kind !== "rateLimit";
+  const sequence = field("sequence");
+  return (
+    <>
       {kind === "sequence" && (
         <label>
           Statuses, ok, cut and malformed
@@ -84,8 +104,8 @@ export function FaultForm({ faults, operations, onChange }: FaultFormProps) {
             required
             pattern="\s*([2-5]\d\d|ok|cut|malformed)(\s*,\s*([2-5]\d\d|ok|cut|malformed))*\s*"
             placeholder="503, 503, ok, cut"
-            value={form.sequence}
-            onInput={(event) => field("sequence").onInput(event.currentTarget.value)}
+            value={sequence.value}
+            onInput={(event) => sequence.onInput(event.currentTarget.value)}
           />
         </label>
       )}
@@ -121,11 +141,6 @@ export function FaultForm({ faults, operations, onChange }: FaultFormProps) {
           <Amount label="How many requests" min={1} max={MAX} hint="all" {...field("times")} />
         </div>
       )}
-      <footer>
-        <button type="submit" class="primary">
-          Set the fault
-        </button>
-      </footer>
-    </form>
+    </>
   );
 }

@@ -4,6 +4,7 @@ import type { DebuggedExpression, DebuggedRun } from "../../src/inspector/contra
 import type { Api } from "../live/api.js";
 import { CodeBlock } from "../parts/code-block.js";
 import { Icon } from "../parts/icon.js";
+import { Problem } from "../parts/problem.js";
 import { VisibleText } from "../parts/visible-text.js";
 import { fromBase64 } from "../text/bytes.js";
 
@@ -48,11 +49,7 @@ export function DebugRun({ automationId, bodyBase64, debug }: DebugRunProps) {
           Run step by step
         </button>
       </p>
-      {problem !== undefined && (
-        <p role="alert" class="problem">
-          <VisibleText text={problem} />
-        </p>
-      )}
+      <Problem text={problem} />
       {run && (
         <ol class="run-steps" aria-label="Step by step">
           {run.steps.map(({ name, status, expressions, failure }) => (

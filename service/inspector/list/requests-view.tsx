@@ -26,8 +26,7 @@ interface RequestsViewProps {
 
 /** The list of requests, and the one that is open. */
 export function RequestsView(props: RequestsViewProps) {
-  const { api, rows, requests, listeners, detail, actions, search, compared, nowMs, onCompare, onNote } =
-    props;
+  const { rows, requests, listeners, search, nowMs } = props;
   const { filter, setFilter, shown, lines, chosen, following, follow, choose, move } = requests;
   const { isGrouped, setGrouped, fold } = requests;
   const newer = shown.findIndex(({ n }) => n === chosen);
@@ -75,6 +74,43 @@ export function RequestsView(props: RequestsViewProps) {
         </button>
       }
     >
+      <Open {...props} />
+    </ListAndDetail>
+  );
+}
+
+const PINNED = /(?:^|\s)is:pinned(?=\s|$)/i;
+
+/** A button for what is pinned: it is a word of the search. */
+function PinFilter({
+  rows,
+  text,
+  onText,
+}: {
+  rows: readonly RequestRow[];
+  text: string;
+  onText(text: string): void;
+}) {
+  const count = rows.filter(({ pinned }) => pinned).length;
+  const isOn = PINNED.test(text);
+  if (count === 0 && !isOn) return null;
+  return (
+    <button
+      type="button"
+      aria-pressed={isOn}
+      onClick={() => onText(isOn ? text.replace(PINNED, "").trim() : `${text} is:pinned`.trim())}
+    >
+      <Icon name="pin" /> Pinned <b>{count}</b>
+    </button>
+  );
+}
+
+/** The request that is open, or the two that are compared. */
+function Open(props: RequestsViewProps) {
+  const { api, requests, detail, actions, compared, nowMs, onCompare, onNote } = props;
+  const { chosen, choose, follow } = requests;
+  return (
+    <>
       {compared !== undefined && compared === chosen && (
         <p class="remark choosing">
           Choose the request that #{compared} is compared with.{" "}
@@ -107,32 +143,6 @@ export function RequestsView(props: RequestsViewProps) {
         ) : (
           <Comparison api={api} first={compared} second={detail} onClose={() => onCompare(undefined)} />
         ))}
-    </ListAndDetail>
-  );
-}
-
-const PINNED = /(?:^|\s)is:pinned(?=\s|$)/i;
-
-/** A button for what is pinned: it is a word of the search. */
-function PinFilter({
-  rows,
-  text,
-  onText,
-}: {
-  rows: readonly RequestRow[];
-  text: string;
-  onText(text: string): void;
-}) {
-  const count = rows.filter(({ pinned }) => pinned).length;
-  const isOn = PINNED.test(text);
-  if (count === 0 && !isOn) return null;
-  return (
-    <button
-      type="button"
-      aria-pressed={isOn}
-      onClick={() => onText(isOn ? text.replace(PINNED, "").trim() : `${text} is:pinned`.trim())}
-    >
-      <Icon name="pin" /> Pinned <b>{count}</b>
-    </button>
+    </>
   );
 }

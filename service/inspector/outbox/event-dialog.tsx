@@ -4,6 +4,7 @@ import type { EventView } from "../../src/outbox/contract.js";
 import { type AnswerKind, kindOf } from "../parts/answer-kind.js";
 import { Dialog } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";
+import { Problem } from "../parts/problem.js";
 import { StatusBadge } from "../parts/status-badge.js";
 import { VisibleText } from "../parts/visible-text.js";
 import { dateAndTime } from "../text/time.js";
@@ -27,11 +28,7 @@ export function EventDialog({ id, read, onClose }: EventProps) {
       <p class="mono event-id">
         <VisibleText text={id} />
       </p>
-      {problem !== undefined && (
-        <p role="alert" class="problem">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {entries?.map((entry) => (
         <TimeOfEvent key={entry.listener} entry={entry} />
       ))}
