@@ -30,6 +30,7 @@ describeSite("the site", () => {
         await page.setViewportSize({ width, height: 900 });
         for (let address = addresses.pop(); address !== undefined; address = addresses.pop()) {
           await page.goto(site.url + address);
+          await page.addScriptTag({ url: site.axeUrl });
           expect(await violations(page), address).toEqual([]);
           const needed = await page.evaluate<number>("document.documentElement.scrollWidth");
           expect(needed, `${address} is wider than the window`).toBeLessThanOrEqual(width);

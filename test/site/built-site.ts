@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { promisify } from "node:util";
+import axe from "axe-core";
 import { inject } from "vitest";
 import type { TestProject } from "vitest/node";
 import { ROOT } from "../kit/markdown.js";
@@ -13,6 +14,8 @@ import { describeWith } from "../kit/needs.js";
 /** Where the site under test stands, and the repository it is told of. */
 export const BASE = "/hookproof/";
 export const REPOSITORY = "https://github.com/example/hookproof";
+
+const AXE = "/axe.js";
 
 const IS_INSTALLED = existsSync(join(ROOT, "site/node_modules"));
 const TYPES: Readonly<Record<string, string>> = {
@@ -29,6 +32,8 @@ export interface BuiltSite {
   /** Its pages by their addresses below `BASE`, such as `guides/outbox/`. */
   readonly pages: ReadonlyMap<string, string>;
   readonly url: string;
+  /** Where pages load axe from: a browser compiles once what it loads, and each time what it is handed. */
+  readonly axeUrl: string;
   close(): void;
 }
 
@@ -66,16 +71,23 @@ export async function openSite(): Promise<BuiltSite> {
     .map((name) => [name.replace(/index\.html$/, ""), readFileSync(join(folder, name), "utf8")] as const);
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? "", "http://site").pathname);
+    if (path === AXE) {
+      response.setHeader("content-type", "text/javascript");
+      response.setHeader("cache-control", "max-age=3600");
+      return void response.end(axe.source);
+    }
     const name = path.startsWith(BASE) ? path.slice(BASE.length).replace(/(^|\/)$/, "$1index.html") : "";
     if (!files.includes(name) || extname(name) === "") return void response.writeHead(404).end();
     response.setHeader("content-type", TYPES[extname(name)] ?? "application/octet-stream");
     response.end(readFileSync(join(folder, name)));
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     folder,
     pages: new Map(pages),
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${BASE}`,
+    url: origin + BASE,
+    axeUrl: origin + AXE,
     close() {
       server.close();
       server.closeAllConnections();
