@@ -19,7 +19,7 @@ hookproof send :4400 --data '{"a":1}'
 hookproof send :4400 --data '{"a":1}' --dry-run
 printf '1\\n{"a":1}\\n' | hookproof send :4400 --batch --data -
 hookproof send http://127.0.0.1:4411/api/v1/webhooks/incoming/lst_local --data '{"a":1}' --profile default
-cat listened.jsonl
+cat listened.jsonl; until grep -q served listened.jsonl; do sleep 0.05; done; tail -1 listened.jsonl
 hookproof replay last
 hookproof replay --since 1h --yes
 hookproof sign :4400 --data '{"a":1}'

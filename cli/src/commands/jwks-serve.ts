@@ -6,8 +6,8 @@ import { nextStep } from "../config/next-step.js";
 import { EXIT, usageError } from "../failure.js";
 import { stopped } from "../io.js";
 import { openStore, PRIVATE_STORE_FLAGS } from "../keys/key-store-flags.js";
-import { countOf, type Output } from "../output.js";
-import { SERVING_FLAGS, servingOptions, started, tellOpen } from "../serve/serving.js";
+import type { Output } from "../output.js";
+import { SERVING_FLAGS, servingOptions, started, tellOpen, tellServed } from "../serve/serving.js";
 import { wordOf } from "../shell-word.js";
 import { shownTime } from "../times.js";
 
@@ -87,7 +87,7 @@ export const jwksServe: Command = {
     await stopped(io.stopSignal);
     stopRotating();
     await host.stop();
-    out.note(`${countOf(asked, "request")} for the key set`);
+    tellServed({ out }, asked, " for the key set");
     return EXIT.ok;
   },
 };

@@ -15,7 +15,7 @@ import { type Expecting, expectingOf } from "../serve/expecting.js";
 import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../serve/inspecting.js";
 import type { Forwarding } from "../serve/report-request.js";
 import { type ChosenListener, ReportedRequests, urlOf } from "../serve/reported-requests.js";
-import { SERVING_FLAGS, servingOptions, started, tellOpen } from "../serve/serving.js";
+import { SERVING_FLAGS, servingOptions, started, tellOpen, tellServed } from "../serve/serving.js";
 import { type Session, writeSession } from "../serve/sessions.js";
 import { WAITED } from "../times.js";
 
@@ -161,7 +161,7 @@ export const listen: Command = {
     end();
     await server.stop();
     await page.stop();
-    out.note(await requests.summary());
+    tellServed(context, await requests.counts());
     return EXIT.ok;
   },
 };

@@ -52,7 +52,11 @@ export const outboxWork: Command = {
     ["hookproof outbox work --http :9464 --json", "as a service: its health, its metrics, a log of JSON"],
     ["hookproof outbox work --drain", "once, from cron or after a repair"],
   ],
-  exits: [...OUTBOX_EXITS, [3, "a profile's target, secret or key is missing"]],
+  exits: [
+    ...OUTBOX_EXITS,
+    [3, "a profile's target, secret or key is missing"],
+    [130, "--drain was interrupted before its end"],
+  ],
   async run(context) {
     const { args, io, out } = context;
     const listeners = await profileListeners(context);
@@ -60,6 +64,7 @@ export const outboxWork: Command = {
     const counts = { delivered: 0, duplicate: 0, dead: 0 };
     let http: WorkerHttp | undefined;
     let progress: Progress | undefined;
+    let incomplete: string | undefined;
     try {
       http = await served(args.text("http"));
       const observe = (event: Activity) => {
@@ -84,16 +89,13 @@ export const outboxWork: Command = {
       }
       http?.stopping();
       await outbox.stop();
+      if (args.flag("drain") && io.stopSignal.aborted) incomplete = await undone(store, names);
     } finally {
       progress?.finish();
       await http?.close();
       await close();
     }
-    out.document({ type: "worked", ok: true, ...counts });
-    out.note(
-      `${counts.delivered} delivered, ${countOf(counts.duplicate, "duplicate")}, ${countOf(counts.dead, "dead letter")}`,
-    );
-    return EXIT.ok;
+    return ended(out, counts, incomplete);
 
     function tell(event: Activity): void {
       if (event.type === "delivery-ended") {
@@ -117,6 +119,29 @@ export const outboxWork: Command = {
     }
   },
 };
+
+/** What a drain that was interrupted left; nothing where all of it was done even so. */
+async function undone(store: OutboxStore, names: readonly string[]): Promise<string | undefined> {
+  const left = await waiting(store, names).catch(() => undefined);
+  if (left === 0) return undefined;
+  return left === undefined ? "Interrupted." : `Interrupted with ${countOf(left, "event")} in the outbox.`;
+}
+
+/** The sum, however the work ended; a drain that was interrupted has not done what it was asked for. */
+function ended(out: Output, counts: Readonly<Record<Ended["outcome"], number>>, incomplete?: string) {
+  out.document({
+    type: "worked",
+    ok: incomplete === undefined,
+    ...counts,
+    ...(incomplete === undefined ? {} : { incomplete }),
+  });
+  out.note(
+    `${counts.delivered} delivered, ${countOf(counts.duplicate, "duplicate")}, ${countOf(counts.dead, "dead letter")}`,
+  );
+  if (incomplete === undefined) return EXIT.ok;
+  out.note(incomplete);
+  return EXIT.interrupted;
+}
 
 /** How many events these listeners have before them. */
 async function waiting(store: OutboxStore, listeners: readonly string[]): Promise<number> {

@@ -9,7 +9,7 @@ import { nextStep } from "../config/next-step.js";
 import { EXIT, usageError } from "../failure.js";
 import { removalOf, unwritable } from "../files.js";
 import { stopped } from "../io.js";
-import { countOf, inertJson } from "../output.js";
+import { inertJson } from "../output.js";
 import { SERVICE_URL } from "../serve/control-client.js";
 import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../serve/inspecting.js";
 import {
@@ -28,7 +28,7 @@ import {
   seedProgress,
   sourceOf,
 } from "../serve/service-database.js";
-import { SERVING_FLAGS, servingOptions, started, tellOpen } from "../serve/serving.js";
+import { SERVING_FLAGS, servingOptions, started, tellOpen, tellServed } from "../serve/serving.js";
 import { writeSession } from "../serve/sessions.js";
 import { wordOf } from "../shell-word.js";
 import { pointInTime } from "../times.js";
@@ -163,10 +163,7 @@ export const serviceStart: Command = {
       await service.stop();
       await page.stop();
     }
-    const n = [...counts.values()].reduce((sum, count) => sum + count, 0);
-    out.note(
-      `${countOf(n, "request")}${[...counts].map(([status, count]) => `, ${count} x ${status}`).join("")}`,
-    );
+    tellServed(context, counts);
     return EXIT.ok;
   },
 };

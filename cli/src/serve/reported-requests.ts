@@ -3,7 +3,6 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { ReceiverAnswer, ReplayStore } from "hookproof/receiver";
 import type { HandledRequest } from "hookproof-service/listeners";
 import type { Args, Context } from "../command.js";
-import { countOf } from "../output.js";
 import type { Expecting } from "./expecting.js";
 import type { Inspecting } from "./inspecting.js";
 import {
@@ -103,11 +102,10 @@ export class ReportedRequests {
     if (this.#until !== undefined && n >= this.#until) this.end();
   }
 
-  /** How many there were, once each is reported. */
-  async summary(): Promise<string> {
+  /** How many there were by their status, once each is reported. */
+  async counts(): Promise<ReadonlyMap<number, number>> {
     await this.#reported;
-    const statuses = [...this.#counts].map(([status, count]) => `, ${count} x ${status}`);
-    return `${countOf(this.#n, "request")}${statuses.join("")}`;
+    return this.#counts;
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Context, Flag } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { readTextFile, requirePrivate } from "../files.js";
+import { countOf } from "../output.js";
 
 /** The address to listen on. */
 export const HOST_FLAG = {
@@ -60,6 +61,24 @@ export function tellOpen({ args, out }: Pick<Context, "args" | "out">, opened: s
   const host = args.text("host");
   if (host === undefined || host === "localhost" || host === "::1" || host.startsWith("127.")) return;
   out.warn(`Others can reach ${host}: ${opened}`);
+}
+
+/** What a server leaves when it ends: how many requests it had, and how they were answered where it knows. */
+export function tellServed(
+  { out }: Pick<Context, "out">,
+  counts: number | ReadonlyMap<number, number>,
+  asked = "",
+): void {
+  const statuses = typeof counts === "number" ? [] : [...counts];
+  const requests = typeof counts === "number" ? counts : statuses.reduce((sum, [, count]) => sum + count, 0);
+  out.document({
+    type: "served",
+    ok: true,
+    requests,
+    ...(typeof counts === "number" ? {} : { statuses: Object.fromEntries(statuses) }),
+  });
+  const each = statuses.map(([status, count]) => `, ${count} x ${status}`);
+  out.note(`${countOf(requests, "request")}${asked}${each.join("")}`);
 }
 
 const NO_ADDRESS: ReadonlySet<string | undefined> = new Set(["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN"]);
