@@ -356,7 +356,11 @@ const CASES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   ],
   "events clear": () => [["--yes", "--since", H]],
   "profile list": () => [["--config", path("profile.config.json")]],
-  "profile show": () => [["--config", path("profile.config.json")], [H]],
+  "profile show": () => [
+    ["--config", path("profile.config.json")],
+    ["--config", path("names.config.json")],
+    [H],
+  ],
   "profile add": () => [
     [H, "--target", ":4400"],
     ["x", "--target", H],
@@ -364,12 +368,8 @@ const CASES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   ],
   "profile use": () => [[H]],
   "profile remove": () => [[H]],
-  "config path": () => [["--config", path("profile.config.json")]],
-  "config list": () => [
-    ["--config", path("profile.config.json")],
-    ["--config", path("names.config.json")],
-  ],
-  "config explain": () => [["--config", path("profile.config.json")], [H]],
+  "profile path": () => [["--config", path("profile.config.json")]],
+  "profile explain": () => [["--config", path("profile.config.json")], [H]],
   doctor: () => [[`${url}/${H}`], [target()], [H]],
   explain: () => [[H]],
   mcp: () => [

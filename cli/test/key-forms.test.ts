@@ -168,7 +168,7 @@ const DOORS: readonly (readonly [door: string, plain: string, argv: readonly str
       "0",
     ],
   ],
-  ["a configuration", '{"target":":4400"}', ["config", "list", "--config", "INPUT"]],
+  ["a configuration", '{"target":":4400"}', ["profile", "show", "--config", "INPUT"]],
   ["a token", "e30.e30.AAAA", ["inspect", "INPUT"]],
   ["a key set", '{"keys":[]}', ["inspect", "TOKEN", "--jwks", "INPUT"]],
   [

@@ -230,7 +230,7 @@ describe("a folder's configuration", () => {
       [endless, "it is no file"],
       [large, "it is too large"],
     ] as const) {
-      const [exit, seen] = await outcome(["config", "list", "--config", file]);
+      const [exit, seen] = await outcome(["profile", "show", "--config", file]);
       expect([exit, seen]).toEqual([3, expect.stringContaining(`cannot be read: ${reason}.`)]);
       expect(seen).toContain("CONFIG_UNREADABLE");
     }
@@ -253,7 +253,7 @@ describe("a named pipe", () => {
         ["keys", "import", pipe, "--store", path("keys")],
         ["send", listener, "--secret-file", path("secret.txt"), "--data", `@${pipe}`],
         ["send", listener, "--secret-file", pipe, "--data", "{}"],
-        ["config", "list", "--config", pipe],
+        ["profile", "show", "--config", pipe],
       ];
       const ends = await Promise.all(commands.map((command) => outcome(command)));
       for (const [index, [exit, seen]] of ends.entries())

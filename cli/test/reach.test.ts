@@ -214,7 +214,7 @@ describe("headers of one's own", () => {
     await run(`hookproof doctor gate`);
     const gateway = seen.map((headers) => headers["x-gateway"]);
     expect(gateway).toEqual([CREDENTIAL, undefined, CREDENTIAL]);
-    expect(await run("hookproof config list --profile gate --json")).not.toContain(CREDENTIAL);
+    expect(await run("hookproof profile show --profile gate --json")).not.toContain(CREDENTIAL);
   });
 
   it("of a variable go to a target that the user gives, and not to one that a folder names", async () => {

@@ -168,7 +168,7 @@ describe("a configuration in a folder does not sign with what is not its own", (
     project({ ca: "evil.pem", store: "keys", outbox: "evil.db", profiles: { prod: { ca: "evil.pem" } } });
     expect(await refused("hookproof send prod --data 1")).toContain("The target is missing");
     project({ ca: "evil.pem", store: "keys", outbox: "evil.db" });
-    const settings = (await stage.runInOne("hookproof config list --profile prod")).join("\n");
+    const settings = (await stage.runInOne("hookproof profile show --profile prod")).join("\n");
     expect(settings).toContain(ours.url);
     expect(settings).not.toMatch(/evil|keys/);
   });

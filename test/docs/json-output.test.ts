@@ -65,9 +65,8 @@ hookproof profile list
 hookproof profile show default
 hookproof profile use offboarding
 hookproof profile remove offboarding
-hookproof config path
-hookproof config list
-hookproof config explain
+hookproof profile path
+hookproof profile explain
 hookproof doctor http://127.0.0.1:4400
 hookproof explain BODY_NOT_JSON
 hookproof explain decoded

@@ -18,8 +18,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   outbox: "look into an outbox, deliver it, and redrive what failed",
   service: "run the whole Access Governance Service on this machine",
   events: "search and export what was sent",
-  profile: "name targets with their settings",
-  config: "show where settings come from",
+  profile: "name targets with their settings; show where values come from",
 };
 
 /** The overview: commands and groups under their headings. */
@@ -28,7 +27,7 @@ export const SECTIONS: readonly (readonly [heading: string, words: readonly stri
   ["Find a mistake", ["test", "verify", "explain", "inspect", "doctor"]],
   ["Sign", ["sign", "secret", "keys", "jwks", "snippet"]],
   ["Run", ["outbox", "service"]],
-  ["Set up", ["init", "profile", "config", "events", "completion", "mcp"]],
+  ["Set up", ["init", "profile", "events", "completion", "mcp"]],
 ];
 
 /** Every command in the order of the overview. Only the one that is called is loaded, with the file it is in. */
@@ -277,17 +276,13 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "remove a profile from its file",
     load: async () => (await import("../commands/profile.js")).profileRemove,
   },
-  "config path": {
+  "profile path": {
     summary: "list the configuration files that are read",
-    load: async () => (await import("../commands/config.js")).configPath,
+    load: async () => (await import("../commands/profile-origins.js")).profilePath,
   },
-  "config list": {
-    summary: "list every setting that has a value",
-    load: async () => (await import("../commands/config.js")).configList,
-  },
-  "config explain": {
+  "profile explain": {
     summary: "show where each value comes from",
-    load: async () => (await import("../commands/config.js")).configExplain,
+    load: async () => (await import("../commands/profile-origins.js")).profileExplain,
   },
   doctor: {
     summary: "check Node version, file modes, ports, proxy, certificates and clock",

@@ -24,7 +24,7 @@ export interface SettingRule {
 /** How many attempts there may be after the first. */
 export const RETRIES = [0, 100] as const;
 
-/** Every setting, in the order in which `config list` shows them. */
+/** Every setting, in the order in which `profile show` shows them. */
 export const SETTINGS = {
   target: {
     kind: "text",

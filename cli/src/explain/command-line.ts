@@ -56,7 +56,7 @@ export const COMMAND_LINE = {
   ],
   CONFIG_UNREADABLE: [
     "The configuration file does not exist, or this user cannot read it.",
-    "hookproof config path shows the places.",
+    "hookproof profile path shows the places.",
   ],
   CONFIG_UNWRITABLE: ["The configuration file cannot be written.", "Check the folder's owner and mode."],
   PROFILE_UNKNOWN: ["No configuration file has a profile of this name.", "hookproof profile list"],
@@ -224,7 +224,7 @@ export const EXITS: Readonly<Record<number, Explanation>> = {
   ],
   [EXIT.setup]: [
     "Configuration, secret or key missing or unreadable, or a port in use.",
-    "hookproof config explain shows where values come from.",
+    "hookproof profile explain shows where values come from.",
   ],
   [EXIT.refused]: ["The listener refused permanently: a redirect, or a 4xx other than 409.", VERIFY],
   [EXIT.unavailable]: [

@@ -19,7 +19,6 @@ const GROUPS: ReadonlySet<string> = new Set([
   "service",
   "events",
   "profile",
-  "config",
   "secret",
 ]);
 const OF_SUBCOMMAND = /^[a-z][a-z-]*\W?$/;

@@ -33,8 +33,8 @@ export const COMMANDS: readonly CommandOfFix[] = [
     blanks: { "<listener>": "offboarding", "<url>": TARGET },
   },
   { printed: "hookproof profile list" },
-  { printed: "hookproof config path" },
-  { printed: "hookproof config explain" },
+  { printed: "hookproof profile path" },
+  { printed: "hookproof profile explain" },
   { printed: "hookproof explain <code>", blanks: { "<code>": "SIGNATURE_MISMATCH" } },
   { printed: "chmod 600 <file>", blanks: { "<file>": "secret.txt" } },
 ];

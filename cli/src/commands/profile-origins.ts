@@ -1,17 +1,17 @@
-// The commands that show the configuration and explain where each value comes from.
+// The commands that name the configuration files and explain where each value comes from.
 import type { Command } from "../command.js";
-import { foundSettings, shownValue } from "../config/config.js";
+import { shownValue } from "../config/config.js";
 import { isPresent } from "../config/config-file.js";
 import { SETTING_NAMES, SETTINGS, type SettingName, type SettingRule } from "../config/settings.js";
 import { didYouMean, EXIT, usageError } from "../failure.js";
 
-export const configPath: Command = {
-  name: "config path",
+export const profilePath: Command = {
+  name: "profile path",
   details: "The nearest first, and whether they exist.",
   flags: {},
   examples: [
-    ["hookproof config path", "both places"],
-    ["hookproof config path --json", "the same for a script"],
+    ["hookproof profile path", "both places"],
+    ["hookproof profile path --json", "the same for a script"],
   ],
   exits: [[3, "a file cannot be used"]],
   async run({ out, config }) {
@@ -19,38 +19,15 @@ export const configPath: Command = {
       { kind: "project", path: config.projectPath },
       ...(config.userPath === undefined ? [] : [{ kind: "user", path: config.userPath }]),
     ].map((file) => ({ ...file, exists: isPresent(file.path) }));
-    out.document({ type: "config", ok: true, files });
+    out.document({ type: "profile-files", ok: true, files });
     for (const { kind, path, exists } of files)
       out.line(`${kind.padEnd(8)} ${path}${exists ? "" : "  (missing)"}`);
     return EXIT.ok;
   },
 };
 
-export const configList: Command = {
-  name: "config list",
-  details: "Flags, environment and files are combined.",
-  flags: {},
-  examples: [
-    ["hookproof config list", "for the profile that is used by default"],
-    ["hookproof config list --profile staging --json", "for another, on one line of JSON"],
-  ],
-  exits: [[3, "a file cannot be used, or the profile is unknown"]],
-  async run({ out, config }) {
-    const settings = foundSettings(config);
-    out.document({
-      type: "config",
-      ok: true,
-      profile: config.profile.name,
-      settings: Object.fromEntries(settings.map(({ name, found }) => [name, found.value])),
-    });
-    out.line(`${"profile".padEnd(12)} ${config.profile.name}`);
-    for (const { name, found } of settings) out.line(`${name.padEnd(12)} ${[found.value].flat().join(", ")}`);
-    return EXIT.ok;
-  },
-};
-
-export const configExplain: Command = {
-  name: "config explain",
+export const profileExplain: Command = {
+  name: "profile explain",
   details:
     "From a flag, a HOOKPROOF_* variable, ./hookproof.config.json, the user's file, or the default: the first that has a value counts.",
   positionals: [
@@ -58,8 +35,8 @@ export const configExplain: Command = {
   ],
   flags: {},
   examples: [
-    ["hookproof config explain", "all settings with their origins"],
-    ["HOOKPROOF_TIMEOUT=2s hookproof config explain timeout", "one of them, overruled by the environment"],
+    ["hookproof profile explain", "all settings with their origins"],
+    ["HOOKPROOF_TIMEOUT=2s hookproof profile explain timeout", "one of them, overruled by the environment"],
   ],
   exits: [[3, "a file cannot be used, or the profile is unknown"]],
   async run({ args, out, config }) {
@@ -74,7 +51,7 @@ export const configExplain: Command = {
         : { name, value: null, origin: "not set" };
     });
     const { name: profile, origin: profileOrigin } = config.profile;
-    out.document({ type: "config", ok: true, profile, profileOrigin, settings });
+    out.document({ type: "profile-origins", ok: true, profile, profileOrigin, settings });
     if (wanted === undefined) out.line(`${"profile".padEnd(12)} ${profile}  (${profileOrigin})`);
     for (const { name, value, origin } of settings) {
       const rule: SettingRule = SETTINGS[name];
