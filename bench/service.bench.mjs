@@ -125,14 +125,14 @@ async function besideOthers() {
     return { value, low, high };
   };
   reportFigures({
-    question: `reads of one client after another, beside ${OTHERS} clients that read ten times a second each`,
+    question: `reads of one client after another, next to ${OTHERS} clients that read ten times a second each`,
     unit: "ms",
-    figures: { "p99, alone": figure(alone), "p99, beside them": figure(beside) },
+    figures: { "p99, alone": figure(alone), "p99, next to them": figure(beside) },
   });
   reportFigures({
-    question: `how much longer a read takes beside ${OTHERS} clients`,
+    question: `how much longer a read takes next to ${OTHERS} clients`,
     unit: "times",
-    figures: { "p99, beside them to alone": { ...figure(ratio), atMost: 2 } },
+    figures: { "p99, next to them to alone": { ...figure(ratio), atMost: 2 } },
   });
 }
 

@@ -28,7 +28,7 @@ export function dataFolder(io: Io): string {
   return join(homeFolder(io), ".local", "share", "hookproof");
 }
 
-/** The folder of the user's own configuration; beside the data where HOOKPROOF_HOME names one place for all. */
+/** The folder of the user's own configuration; next to the data where HOOKPROOF_HOME names one place for all. */
 export function configFolder(io: Io): string {
   const { env } = io;
   if (env.HOOKPROOF_HOME) return env.HOOKPROOF_HOME;
@@ -64,7 +64,7 @@ export function privateFolder(path: string): string {
   }
 }
 
-/** Writes a file that only its owner can read: first beside the old file, then renamed to it. */
+/** Writes a file that only its owner can read: first next to the old file, then renamed to it. */
 export async function writePrivateFile(path: string, content: string): Promise<void> {
   await placePrivateFile(path, content, rename);
 }

@@ -463,7 +463,11 @@ describe("what was not read is no cause", () => {
         .replaceAll(/(?<=\{)\n/g, "\n"),
       "it is cut off",
     ],
-    ["written anew", wire('{"a":1}').toString().replace('{"a":1}', '{\n    "a": 1\n}\n'), "written it anew"],
+    [
+      "written again",
+      wire('{"a":1}').toString().replace('{"a":1}', '{\n    "a": 1\n}\n'),
+      "written it again",
+    ],
     [
       "with characters that could not be read",
       JSON.stringify({ ...webhookSite(BODY), content: BODY.replace("ö", "\uFFFD") }),

@@ -123,7 +123,7 @@ describe("headers of one's own", () => {
     expect(shown).not.toContain("eyJ");
   });
 
-  it("goes with a replay, signed anew or exactly, and with probes", async () => {
+  it("goes with a replay, signed again or exactly, and with probes", async () => {
     const header = "--header 'X-Gateway: @value.txt'";
     await run(`hookproof send ${at(plain)} ${SIGNED} --data '{"a":1}'`);
     seen.length = 0;
@@ -167,7 +167,7 @@ describe("headers of one's own", () => {
     expect(seen).toEqual([]);
   });
 
-  it("Authorization is free beside a signature, and the token's own with a key", async () => {
+  it("Authorization is free next to a signature, and the token's own with a key", async () => {
     const header = `--header 'Authorization: ${CREDENTIAL}'`;
     expect(await run(`hookproof send ${at(plain)} ${SIGNED} --data 1 ${header}`)).toContain("200 accepted");
     expect(seen.map(({ authorization }) => authorization)).toEqual([CREDENTIAL]);

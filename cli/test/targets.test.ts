@@ -412,7 +412,7 @@ describe("what a folder's file names is a file of that folder", () => {
     await asked("hookproof doctor", "SECRET_FILE_OUTSIDE");
   });
 
-  it("a link that leads nowhere yet, and one beside a database", async () => {
+  it("a link that leads nowhere yet, and one next to a database", async () => {
     project({ outbox: "app.db" });
     await stage.runInOne("ln -s ../made.db app.db");
     await asked("hookproof outbox create", "OUTBOX_OUTSIDE");

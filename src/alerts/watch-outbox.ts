@@ -83,7 +83,7 @@ export interface WatchOptions {
    * told again at the next look; the outbox is not touched by it.
    */
   readonly onAlert: (alert: OutboxAlert) => unknown;
-  /** Instead of, or beside, the usual ones; see `AlertKind`. */
+  /** Instead of, or next to, the usual ones; see `AlertKind`. */
   readonly thresholds?: AlertThresholds | undefined;
   /** How often it looks, in milliseconds; 15,000 by default. */
   readonly everyMs?: number | undefined;

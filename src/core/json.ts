@@ -18,7 +18,7 @@ export function parseJson(bytes: Uint8Array): JsonResult {
 /** Each level makes every line within it longer: a text of 64 KiB can become gigabytes. No person nests this deep. */
 const MAX_INDENTED_LEVELS = 32;
 
-/** A JSON text written anew by `JSON.stringify`; `undefined` for what is no JSON, or too deep to be written. */
+/** A JSON text written again by `JSON.stringify`; `undefined` for what is no JSON, or too deep to be written. */
 export function rewrittenJson(text: string, space?: number): string | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -115,7 +115,7 @@ export function schemasOf(events: object): ReadonlyMap<string, StandardSchema> {
 function heldBy(payload: unknown): unknown {
   if (typeof payload !== "string" && !isBytes(payload)) return payload;
   const text = decodeUtf8(createEvent(payload).body) ?? "null";
-  // The schema's answer is written anew, and the text would lose what JSON.parse loses.
+  // The schema's answer is written again, and the text would lose what JSON.parse loses.
   const number = roundedNumber(text);
   if (number !== undefined) throw notKept(`the number ${number.slice(0, 40)}, which JavaScript rounds`);
   if (duplicateMember(text) !== undefined) throw notKept("a member that stands twice in one object");
@@ -125,7 +125,7 @@ function heldBy(payload: unknown): unknown {
 function notKept(what: string): HookproofError {
   return new HookproofError(
     "PAYLOAD_NOT_JSON",
-    `The payload text has ${what}, and a catalogue writes payloads anew: it would be changed.`,
+    `The payload text has ${what}, and a catalogue writes payloads again: it would be changed.`,
   );
 }
 

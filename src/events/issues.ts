@@ -7,7 +7,7 @@ const MAX_VALUES = 10_000;
 
 /**
  * The first mistakes that a schema found, such as `userId: expected string`, without a value of the payload. Libraries
- * quote values in their messages; what was expected is told by a field beside it in zod, valibot and arktype.
+ * quote values in their messages; what was expected is told by a field next to it in zod, valibot and arktype.
  */
 export function issuesInWords(issues: readonly unknown[], payload: unknown): string {
   const shown = issues.slice(0, SHOWN_ISSUES).map((issue) => {

@@ -223,7 +223,7 @@ export interface SecurityEventPayloads {
   };
 }
 
-/** Whom or what a token is about, beside its events (RFC 8417 section 2.2, RFC 9493). */
+/** Whom or what a token is about, next to its events (RFC 8417 section 2.2, RFC 9493). */
 export interface SecurityEventAbout {
   /** The subject: its `format`, such as `iss_sub`, `email` or `opaque`, and the members of that format. */
   readonly sub_id?: {

@@ -43,7 +43,7 @@ export function bearerToken(authorization: string): string | undefined {
 
 /** What a kind of token is in addition to what every token is. */
 export interface TokenForm {
-  /** Accept the header `alg: "Ed25519"` (RFC 9864) beside `EdDSA`. */
+  /** Accept the header `alg: "Ed25519"` (RFC 9864) next to `EdDSA`. */
   readonly allowEd25519: boolean;
   /** The value that the header's `typ` must have, as a media type without `application/`; any or none by default. */
   readonly typ?: string | undefined;

@@ -21,7 +21,7 @@ const GRACE_MS = 1_000;
 
 /**
  * Writes the document to a file of a static host. Readers see the old file or the new one, and never a part: it is
- * written beside the old one and renamed. Folders that are missing are made.
+ * written next to the old one and renamed. Folders that are missing are made.
  *
  * @example
  * ```ts

@@ -9,7 +9,7 @@ import { shownAs } from "../core/shown.js";
  * the event id: otherwise anyone who can write to the database can have a body delivered again under another id.
  */
 export interface BodyEncryption {
-  /** Encrypts a body. `keyId` is stored beside the body and passed to `decrypt`. */
+  /** Encrypts a body. `keyId` is stored next to the body and passed to `decrypt`. */
   encrypt(
     body: Uint8Array,
     context: { readonly listener: string; readonly eventId: string },

@@ -121,7 +121,7 @@ async function redriveEncrypted(
 ): Promise<RedriveResult> {
   if (place === "kept")
     throw new TypeError(
-      'place must be "end" for encrypted events that are to get new ids: they are enqueued anew',
+      'place must be "end" for encrypted events that are to get new ids: they are enqueued again',
     );
   let redriven = 0;
   for await (const letter of store.deadLetters(filter, { limit })) {

@@ -20,7 +20,7 @@ export interface LimitOptions {
   concurrency?: number | undefined;
   /**
    * How often attempts may start, those of all workers counted as for `concurrency`; no limit by default. It holds among
-   * workers that have the same one: beside a larger `burst` of another worker, a smaller one begins anew each time.
+   * workers that have the same one: next to a larger `burst` of another worker, a smaller one starts again each time.
    */
   rate?: Rate | undefined;
   /** Fields of the circuit breaker's policy to change, or `false` for no breaker. Each process has its own breaker. */

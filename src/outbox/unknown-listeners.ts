@@ -1,4 +1,4 @@
-// Has the store keep the events of unknown listeners apart, beside the deliveries.
+// Has the store keep the events of unknown listeners apart, next to the deliveries.
 import type { OutboxStore } from "./outbox-store.js";
 import type { StoreCalls } from "./store-calls.js";
 

@@ -4,7 +4,7 @@ import { newUuid, sha256Base64url } from "#hash";
 /** 120 bits of an id's hash, as four whole numbers. They stand for the id. */
 export type Mark = Uint32Array;
 
-/** What is kept beside an id. */
+/** What is kept next to an id. */
 export interface Kept {
   readonly token: number;
   readonly expiresAt: number;
@@ -25,7 +25,7 @@ const FEWEST_SLOTS = 8;
 
 /**
  * Ids in the order in which they were added. An id takes some 45 bytes, where a `Map` of texts takes 190 and ends at
- * 16.7 million: its mark and what is kept beside it stand at a place, and a shard says at which one.
+ * 16.7 million: its mark and what is kept next to it stand at a place, and a shard says at which one.
  */
 export class IdTable {
   // With it in the hash, nobody can choose ids that crowd into the same slots.
@@ -51,7 +51,7 @@ export class IdTable {
     return mark;
   }
 
-  /** What is kept beside an id. */
+  /** What is kept next to an id. */
   find(mark: Mark): Kept | undefined {
     const place = this.#shardOf(mark).find(mark, this.#places);
     return place === undefined ? undefined : this.#places.kept(place);
@@ -65,7 +65,7 @@ export class IdTable {
     this.#size++;
   }
 
-  /** What is kept beside the id that was added first. */
+  /** What is kept next to the id that was added first. */
   first(): Kept | undefined {
     return this.#size === 0 ? undefined : this.#places.kept(this.#first);
   }

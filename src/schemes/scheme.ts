@@ -14,7 +14,7 @@ export interface Scheme {
   /** The `Content-Type` of requests. */
   readonly contentType: string;
   /**
-   * When a proof is made. `attempt`: anew for every attempt, with the time of that attempt. `event`: for the event, so that
+   * When a proof is made. `attempt`: again for every attempt, with the time of that attempt. `event`: for the event, so that
    * the signer is given the time of its first attempt at every attempt, and makes the same proof again.
    */
   readonly proof: "attempt" | "event";
@@ -56,7 +56,7 @@ export interface SchemeAnswers {
   readonly accepted?: number;
   /** The statuses of refusals that differ from those of docs/errors.md; that of EVENT_DUPLICATE is a copy's. */
   readonly statuses?: Readonly<Partial<Record<VerdictCode, number>>>;
-  /** Header lines of every answer that has a body, beside its `Content-Type`. */
+  /** Header lines of every answer that has a body, next to its `Content-Type`. */
   readonly headers?: readonly HeaderPair[];
   /** The body: JSON, or "" for none. `{}` and `{"code", "message"}` by default. */
   body?(refusal: Refusal | undefined): string;

@@ -25,7 +25,7 @@ export interface AttemptOptions extends TransportOptions {
   /** Headers to send along; the protocol's own cannot be set. */
   headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * For development: hosts to which plain HTTP is allowed besides loopback, such as `["app", "*.localhost"]`. Whoever is on
+   * For development: hosts to which plain HTTP is allowed besides loopback, such as `["app", "*.localhost"]`. Anyone who is on
    * the way to them can read the events and, for five minutes, send them elsewhere. Only names that no public DNS has: of
    * one part, as containers have them, and under `.localhost`, `.internal`, `.local` and `.test`.
    */

@@ -82,7 +82,7 @@ type RequestResult =
     };
 
 /**
- * Attempts at one listener: each signs anew and sends. Within an attempt the same event is sent once more when
+ * Attempts at one listener: each signs again and sends. Within an attempt the same event is sent once more when
  * the answer shows that our clock is off, or when another secret may be the right one. A correction that helped is
  * kept for the next attempts, in memory and for this listener only.
  */

@@ -4,7 +4,7 @@ import { EVENT_ID_RETENTION_MS } from "../core/protocol.js";
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** When to try again: plain data, so that it can be stored beside an event. */
+/** When to try again: plain data, so that it can be stored next to an event. */
 export interface RetryPolicy {
   /** Attempts in all; the first one counts. */
   readonly maxAttempts: number;

@@ -127,7 +127,7 @@ export interface Sender<Events extends object = UntypedEvents> {
 }
 
 /**
- * A sender for one listener: signs every attempt anew with the same id and bytes, and follows the protocol in
+ * A sender for one listener: signs every attempt again with the same id and bytes, and follows the protocol in
  * what it retries (specification 4.10, 5.2, 7; docs/decisions.md). Keep it: connections, the clock correction
  * and the secret that works are remembered in it.
  *

@@ -64,7 +64,7 @@ it("one whose end was not told is told as ended until it was, and as new afterwa
   expect(await look({ dead: 1 })).toEqual([["dead-letters", "begun", 1, 4_000]]);
 });
 
-it("one that begins again before its end was told goes on, and is not told anew", async () => {
+it("one that begins again before its end was told goes on, and is not told again", async () => {
   const look = watching();
   await look({ dead: 5 });
   await look({}, { fails: true });

@@ -84,7 +84,7 @@ it("a listener is as long down as it was seen to be, also over a look that the o
   expect(await look({ breaker: "open" }, 300_001)).toEqual(["listener-down begun 600001"]);
 });
 
-it("a listener that was gone begins anew", async () => {
+it("a listener that was gone begins again", async () => {
   const { look } = watching();
   await look({ breaker: "open" });
   await look({ listener: "two" }, 1);

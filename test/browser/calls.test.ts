@@ -22,7 +22,7 @@ describeInBrowser("the calls of the API", (browser) => {
   const opened = (page: Page) => page.locator(".summary h2").textContent();
   const open = (look = {}) => openPage(browser(), `${stage.page.pageUrl}&n=calls`, look);
 
-  it("have a view beside the webhooks, which says first how to make one", async () => {
+  it("have a view next to the webhooks, which says first how to make one", async () => {
     const { page, context, offences } = await openPage(browser(), stage.page.pageUrl);
     await page.getByRole("heading", { name: "Nothing has been received yet." }).waitFor();
     await page.getByRole("link", { name: "API calls 0" }).click();

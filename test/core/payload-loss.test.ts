@@ -299,7 +299,7 @@ describe("every door refuses it before anything is stored or sent", () => {
     '{"type":"note","more":1152921506151679042}',
     '{"type":"note","more":1,"more":2}',
     '{"type":"note","more":1e999}',
-  ])("a catalogue, which writes a text anew, changes nothing of it: %s", async (text) => {
+  ])("a catalogue, which writes a text again, changes nothing of it: %s", async (text) => {
     await expect(sender(events).send(text as never)).rejects.toMatchObject({ code: "PAYLOAD_NOT_JSON" });
     expect(written(text)).toBe(text);
   });

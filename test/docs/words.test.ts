@@ -1,6 +1,7 @@
-// The words of the pages that people read: an English cadence, the same everywhere.
-import { readFileSync } from "node:fs";
+// The words that people read, in pages and in what programs print: an English cadence, the same everywhere.
+import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { markdownIn, ROOT } from "../kit/markdown.js";
 
@@ -13,9 +14,8 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bbeside\b/i, "next to"],
 ];
 
-/** What is made from the sources' texts, and the pages of docs/evidence.md. */
-const OTHER =
-  /^docs\/(?:api\/|(?:advice|checks|cli|decisions|doors|errors|map|mutation|performance|probes|proof|service-conformance|simulation|snippets|soak)\.md)/;
+/** What is made from the sources' comments, and the pages of docs/evidence.md. */
+const OTHER = /^docs\/(?:api\/|(?:decisions|map|mutation|performance|proof|simulation|soak)\.md)/;
 
 const pages = [...markdownIn("."), ...markdownIn("docs")]
   .map((page) => relative(ROOT, page))
@@ -27,6 +27,38 @@ const proseOf = (page: string) =>
   readFileSync(join(ROOT, page), "utf8")
     .replace(/^```[\s\S]*?^```$/gm, "")
     .replace(/`[^`\n]+`|\]\([^)\s]+\)/g, "");
+
+/** Every text in a source: what it prints, and what stands in it by a template or as markup. */
+function textsIn(path: string): string[] {
+  const file = ts.createSourceFile(path, readFileSync(join(ROOT, path), "utf8"), ts.ScriptTarget.ESNext);
+  const texts: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteralLike(node) || ts.isTemplateLiteralToken(node) || ts.isJsxText(node))
+      texts.push(node.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return texts;
+}
+
+describe("the words of what is printed and shown", () => {
+  it.each(WORDS)("%s stands in no text of the sources: %s", (word, instead) => {
+    const sources = ["src", "cli/src", "service/src", "service/inspector"].flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+        .filter((name) => /\.tsx?$/.test(name))
+        .map((name) => join(folder, name)),
+    );
+    expect(sources.length).toBeGreaterThan(700);
+    const found = sources
+      .filter((path) => word.test(readFileSync(join(ROOT, path), "utf8")))
+      .flatMap((path) =>
+        textsIn(path)
+          .filter((text) => word.test(text))
+          .map((text) => `${path}: ${text.slice(0, 120)} (say: ${instead})`),
+      );
+    expect(found).toEqual([]);
+  });
+});
 
 describe("the words of README and the pages", () => {
   it.each(WORDS)("%s is not written: %s", (word, instead) => {

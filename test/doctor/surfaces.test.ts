@@ -111,7 +111,7 @@ describe("what is read", () => {
     expect(wordsOf({ code: "CONNECTION_FAILED", isDead: true })?.fix).toContain("redrive the event");
   });
 
-  it("of a request is code or a whole command for whoever made it, and no flag or option alone", async () => {
+  it("of a request is code or a whole command for anyone who made it, and no flag or option alone", async () => {
     const own = ownNames();
     const wrong = (await ofRequests()).flatMap(({ of, text }) => {
       const plain = text.replace(/\b(?:hookproof|openssl|curl) [^;]*/g, "");

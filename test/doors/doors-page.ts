@@ -8,7 +8,7 @@ export function doorsPage(): string {
     "",
     "<!-- Made from test/doors/doors.ts by `npm run generate`. -->",
     "",
-    "Every door by which bytes of somebody else's come in, what bounds them before work is done for them, and the most that one request, line, answer or file causes. Each row names the tests that measure it: they count the work, or take time of the processor beside a known work. Milliseconds are those of a processor of 2026.",
+    "Every door by which bytes of somebody else's come in, what bounds them before work is done for them, and the most that one request, line, answer or file causes. Each row names the tests that measure it: they count the work, or take time of the processor next to a known work. Milliseconds are those of a processor of 2026.",
     "",
     ...markdownTable([
       ["door", "takes", "bounds", "the most work of one", "measured by"],

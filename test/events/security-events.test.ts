@@ -63,7 +63,7 @@ it("every published type has the URI of its standard, and there is no other", ()
 describe("an event of a published type", () => {
   const types = [CAEP, RISC, SCIM, SSF].flatMap((one) => Object.values<string>(one));
 
-  it("is taken, under its URI and beside what it is about", () => {
+  it("is taken, under its URI and next to what it is about", () => {
     expect(types).toHaveLength(35);
     const about = { sub_id: { format: "opaque", id: "u_1" }, txn: "t_1", toe: 1_767_225_600 };
     for (const type of types)

@@ -75,7 +75,7 @@ describe.each([
     expect(server.connections).toHaveLength(0);
   });
 
-  it("lets an allowed range through, and nothing beside it", async () => {
+  it("lets an allowed range through, and nothing next to it", async () => {
     const transport = create({ allowPrivateNetwork: false, allowedCidrs: ["127.0.0.1/32"] });
     expect((await transport(request(`http://127.0.0.1:${server.port}/`))).status).toBe(200);
     await expect(transport(request(`http://127.0.0.2:${server.port}/`))).rejects.toEqual(refused);
@@ -163,7 +163,7 @@ describe("guardedLookup", () => {
     expect(server.connections).toHaveLength(0);
   });
 
-  it("checks every connection anew, so that a name that is rebound afterwards is refused", async () => {
+  it("checks every connection again, so that a name that is rebound afterwards is refused", async () => {
     const resolve = resolving(["127.0.0.1"], ["127.0.0.2"]);
     expect(await fetched(resolve)).toBe(200);
     await expect(fetched(resolve)).rejects.toEqual(refused);

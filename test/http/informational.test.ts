@@ -98,7 +98,7 @@ describe.each(Object.entries(TRANSPORTS))("informational answers over %s", (_nam
     await expect(make()(get(await saying(AHEAD.repeat(21) + OK)))).rejects.toEqual(invalid);
   });
 
-  it("are counted for each exchange anew", async () => {
+  it("are counted for each exchange again", async () => {
     const server = await saying(AHEAD.repeat(15) + OK);
     const send = make();
     for (let i = 0; i < 3; i++) expect(await send(get(server))).toMatchObject({ status: 200 });

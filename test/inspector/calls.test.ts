@@ -105,7 +105,7 @@ it("the latest thousand are kept", async () => {
   expect(inspector.call(11)).toMatchObject({ n: 11 });
 });
 
-it("calls are for whoever has the token, and cleared from the page itself alone", async () => {
+it("calls are for anyone who has the token, and cleared from the page itself alone", async () => {
   const { page, look, ask, targets } = await watchedService();
   await ask("GET", CONFIG);
   await expect.poll(async () => (await targets()).length).toBe(1);

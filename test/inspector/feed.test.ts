@@ -92,7 +92,7 @@ describe("live rows", () => {
   });
 
   it.each(["", "nonsense", "AAAAAAAA.1", "AAAAAAAA.999999999999999999"])(
-    "start anew after the id of another run: %j",
+    "start again after the id of another run: %j",
     async (id) => {
       const { page } = await inspected();
       const feed = await follow(page.pageUrl, `?after=${id || "x.1"}`);
@@ -136,7 +136,7 @@ describe("a feed", () => {
     return { feed, followed, url: server.url };
   }
 
-  it("tells a client that is too far behind to load anew", async () => {
+  it("tells a client that is too far behind to load again", async () => {
     const { feed, url } = await served({ maxChanges: 10 });
     const start = feed.lastEventId;
     for (let n = 1; n <= 100; n++) feed.rowChanged(n);

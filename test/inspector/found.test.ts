@@ -42,7 +42,7 @@ describe("what a row shows of its body", () => {
 });
 
 describe("a search", () => {
-  it("names fields, beside a text", async () => {
+  it("names fields, next to a text", async () => {
     const { post, list, change } = await inspected();
     const { eventId } = await post({ payload: { type: "user.offboarded", userId: "u_1" } });
     await post({ payload: { type: "user.suspended", userId: "u_1" }, headers: { "X-Tenant": "Acme Ltd" } });

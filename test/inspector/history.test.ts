@@ -102,7 +102,7 @@ describe("a history file", () => {
   });
 
   itWith(...POSIX).each(["-wal", "-shm", "-journal"])(
-    "is refused where a link lies beside it, whose end stays as it is: %s",
+    "is refused where a link lies next to it, whose end stays as it is: %s",
     async (ending) => {
       const path = await folder();
       const historyFile = join(path, "history.db");

@@ -38,7 +38,7 @@ describe("a request sent again", () => {
     );
   });
 
-  it("after an edit, signed anew or with the old signature", async () => {
+  it("after an edit, signed again or with the old signature", async () => {
     const { post, change, detail } = await inspected();
     await post({ payload: '{"a":1}' });
     const bodyBase64 = Buffer.from('{"a":2}').toString("base64");

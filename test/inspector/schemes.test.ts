@@ -62,7 +62,7 @@ it("a listener of Standard Webhooks: its steps, those not reached, the mistake, 
   expect(listeners).toMatchObject([{ scheme: "standard-webhooks", canSign: false }]);
 });
 
-it("a listener of security event tokens: the token's claims beside what was demanded", async () => {
+it("a listener of security event tokens: the token's claims next to what was demanded", async () => {
   const { privateJwk, publicJwk, alg, kid } = await generateKey({ alg: "EdDSA" });
   const { url, detail } = await inspected({
     listeners: () => [

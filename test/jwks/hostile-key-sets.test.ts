@@ -81,8 +81,8 @@ describe("key sets with bad keys", () => {
     ["the kid twice, last right", eddsa, [{ ...testKey("EdDSA").jwk }, eddsa.jwk]],
     ["entries that are no keys", eddsa, [null, 5, [], "eddsa", { kid: "eddsa" }]],
     ["no keys", eddsa, []],
-  ])("%s: 401, and a good key beside it still works", async (_name, key, keys) => {
-    const good = testKey("ES256", "beside");
+  ])("%s: 401, and a good key next to it still works", async (_name, key, keys) => {
+    const good = testKey("ES256", "next to");
     const { target } = await startWith({ keys: [...keys, good.jwk] });
     await expectRefusal(target, jwtParts("lst_jwt", key), 401, "KEY_NOT_FOUND");
     await expectAccepted(target, jwtParts("lst_jwt", good));

@@ -19,7 +19,7 @@ describe("createKeySet", () => {
     );
   });
 
-  it("reads its source anew for every answer", async () => {
+  it("reads its source again for every answer", async () => {
     let records = [await inState("active")];
     const keySet = createKeySet({ load: async () => records });
     expect((await keySet.publicJwks()).keys).toHaveLength(1);
@@ -28,7 +28,7 @@ describe("createKeySet", () => {
     await expect(keySet.signingKey("ES256")).rejects.toThrow();
   });
 
-  it("makes the document once for a frozen list, and anew for one that may change", async () => {
+  it("makes the document once for a frozen list, and again for one that may change", async () => {
     const records = [await inState("active")];
     const changing = createKeySet(records);
     const first = await changing.publicJwks();

@@ -92,8 +92,8 @@ beforeAll(async () => {
   good = [
     ...each("the key alone", (key) => text([key])),
     ...each("all of ours", () => text(ours)),
-    ...others.flatMap((other) => each(`beside ${other.kid}`, () => text([other, ...ours]))),
-    ...each("beside all others", () => text([...others, ...ours])),
+    ...others.flatMap((other) => each(`next to ${other.kid}`, () => text([other, ...ours]))),
+    ...each("next to all others", () => text([...others, ...ours])),
     ...each("with key_ops", (key) => text([{ ...key, key_ops: ["verify"] }])),
     ...each("with members that nobody knows", (key) => text([{ ...key, "x-made-by": { a: [1] } }])),
   ];
@@ -114,7 +114,7 @@ beforeAll(async () => {
       (key) => text([{ ...key, x: octets(key.x).subarray(1).toString("base64url") }]),
       ["ES256", "EdDSA"],
     ),
-    ...each("a point beside the curve", (key) => text([{ ...key, y: key.x }]), ["ES256"]),
+    ...each("a point next to the curve", (key) => text([{ ...key, y: key.x }]), ["ES256"]),
     ...each("set bits behind the last octet", (key) => text([loose(key)]), ["ES256", "EdDSA"]),
   ];
   function padded(key: Key): Key {

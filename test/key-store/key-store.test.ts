@@ -51,7 +51,7 @@ const ecPem = () =>
   }) as string;
 
 describe("on disk", () => {
-  it("is a 0600 file in a 0700 folder, with nothing else left beside it", async () => {
+  it("is a 0600 file in a 0700 folder, with nothing else left next to it", async () => {
     await openKeyStore(dir).generate({ alg: "ES256" });
     expect(statSync(dir).mode & 0o777).toBe(0o700);
     expect(statSync(join(dir, "keys.json")).mode & 0o777).toBe(0o600);

@@ -185,7 +185,7 @@ describe("a rotation at a static host", () => {
     expect((await store.rotate("ES256")).kid).toBe(kid);
   });
 
-  it("takes a plan back when the host shows an older set again, and begins the wait anew", async () => {
+  it("takes a plan back when the host shows an older set again, and begins the wait again", async () => {
     const { clock, store, host, publish, states, failWith } = await published();
     await publish();
     const older = host.document;

@@ -73,7 +73,7 @@ it.each(["", undefined, 5])("%j is no command", (program) => {
   expect(() => commandUpload(program as string)).toThrow(new TypeError("program must name a program"));
 });
 
-it("a file that cannot be put in its place leaves nothing beside it", async () => {
+it("a file that cannot be put in its place leaves nothing next to it", async () => {
   const folder = temporaryFolder("upload");
   const path = join(folder, "jwks.json");
   mkdirSync(join(path, "full"), { recursive: true });

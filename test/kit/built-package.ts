@@ -11,7 +11,7 @@ export function requirePackage(): void {
   const built = Math.min(changedAt("dist/index.js"), changedAt("dist/index.d.ts"));
   const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
   const newer = sources.find((name) => changedAt(join("src", name)) > built);
-  if (newer) throw new Error(`dist is older than src/${newer}; npm run build makes it anew`);
+  if (newer) throw new Error(`dist is older than src/${newer}; npm run build makes it again`);
 }
 
 function changedAt(name: string): number {

@@ -1,6 +1,7 @@
 /*
- * Delivery of two events of one ordering key by two workers to one receiver, with a crash, a lost request or answer and
- * a lease that runs out at any step. Checked whole by spin: test/model/model.test.ts, docs/proof.md.
+ * Delivery of two events of one ordering key by two workers to one receiver, with a crash, a lost request or answer, a
+ * lease that runs out, a pause and a dead letter that blocks the key at any step. Checked whole by spin:
+ * test/model/model.test.ts, docs/proof.md.
  *
  * Each transition names the function that implements it.
  */
@@ -43,6 +44,11 @@ bool late[2];     /* a copy is in the network that no worker waits for */
 byte memory[2];
 byte holder[2];   /* 1 + the place of the request that reserved the id; 0: a late copy */
 byte runs[2];
+bool parked = true; /* the second event stands behind the first one of its key */
+bool blocks;      /* the first event is a dead letter that holds up its key */
+bool paused;      /* the listener, by a person */
+bool aside[2];    /* a look has put the event aside, as its listener was paused */
+bool marked;      /* the listener may have events aside */
 bool right[4];    /* whose lease lasts, whatever the store says: each that was given and has not run out or been used */
 
 #define STEP(name, may) (may)
@@ -53,7 +59,25 @@ bool right[4];    /* whose lease lasts, whatever the store says: each that was g
 #define UNANSWERED(i, e) (answer[i] == NOWHERE && (wire[i] == NOWHERE || (wire[i] == INSIDE && holder[e] != i + 1)))
 #define HOLDS(w, e) (state[e] == PENDING && owner[e] == w + 1)
 #define ENDS(i) (phase[i] == CLAIMED || phase[i] == UNKNOWN)
-#define MAY_GO(e) (!live[1 - e] && (e == 0 || state[0] != PENDING))
+#define MAY_GO(e) (!live[1 - e] && (e == 0 || !parked))
+
+/* passOn: src/outbox/postgres/order.ts, src/outbox/sqlite: the next event of a key may go when its head has ended. */
+inline ended(e) {
+  aside[e] = false;
+  if
+  :: e == 0 && !blocks -> parked = false
+  :: else
+  fi
+}
+
+/* onDead is "block" or not. */
+inline buried(e) {
+  state[e] = DEAD;
+  if
+  :: e == 0 -> blocks = true
+  :: true
+  fi
+}
 
 inline freed(e) { live[e] = false; owner[e] = 0; right[i] = false }
 
@@ -72,7 +96,7 @@ proctype Worker(byte w; byte e) {
 end:
   do
   /* claim: src/outbox/memory/store.ts, claiming() of src/outbox/sqlite/leases.ts */
-  :: atomic { STEP(CLAIM, phase[i] == IDLE && state[e] == PENDING && !live[e] && MAY_GO(e)) ->
+  :: atomic { STEP(CLAIM, phase[i] == IDLE && state[e] == PENDING && !live[e] && !paused && !aside[e] && MAY_GO(e)) ->
        assert(!right[2 * (1 - w) + e]);
        owner[e] = w + 1; live[e] = true; right[i] = true; phase[i] = CLAIMED }
   /* EventAttempt.run: src/outbox/deliver.ts; only while the lease lasts */
@@ -101,7 +125,7 @@ end:
        answer[i] = NOWHERE; phase[i] = REFUSED }
   /* DeliveryBuffer.flush: src/outbox/store-calls.ts; markDelivered of the stores */
   :: atomic { STEP(COMPLETE, phase[i] == ACCEPTED && HOLDS(w, e)) ->
-       assert(runs[e] == 1); state[e] = DELIVERED; freed(e); phase[i] = IDLE }
+       assert(runs[e] == 1); state[e] = DELIVERED; freed(e); ended(e); phase[i] = IDLE }
   :: atomic { STEP(COMPLETE_LATE, phase[i] == ACCEPTED && !HOLDS(w, e)) -> phase[i] = IDLE }
   /* EventAttempt.#reschedule: src/outbox/deliver.ts; reschedule of the stores */
   :: atomic { STEP(RESCHEDULE, phase[i] == UNKNOWN && HOLDS(w, e)) -> freed(e); phase[i] = IDLE }
@@ -112,7 +136,7 @@ end:
        :: phase[i] != REFUSED -> USED
        :: else
        fi;
-       state[e] = DEAD; freed(e); phase[i] = IDLE }
+       buried(e); freed(e); ended(e); phase[i] = IDLE }
   :: atomic { STEP(FAIL_LATE, (phase[i] == REFUSED || (phase[i] == UNKNOWN && FAULT)) && !HOLDS(w, e)) ->
        if
        :: phase[i] != REFUSED -> USED
@@ -145,7 +169,27 @@ end:
        USED; live[e] = false; right[e] = false; right[2 + e] = false }
   /* expire of the stores, Upkeep.#expire: src/outbox/upkeep.ts */
   :: atomic { STEP(EXPIRE, state[e] == PENDING && !live[e] && MAY_GO(e) && FAULT) ->
-       USED; state[e] = DEAD; owner[e] = 0 }
+       USED; buried(e); ended(e); owner[e] = 0 }
+  od
+}
+
+/* What a look does about a paused listener's events, and what brings them back: src/outbox/postgres/due.ts and prune. */
+proctype Aside(byte e) {
+end:
+  do
+  :: atomic { paused && state[e] == PENDING && !live[e] && !aside[e] && MAY_GO(e) -> aside[e] = true; marked = true }
+  :: atomic { marked && !paused -> aside[0] = false; aside[1] = false; marked = false }
+  od
+}
+
+/* Nobody has to end a pause, nor to drop a dead letter: drop() of the stores. */
+proctype Person() {
+end:
+  do
+  :: faults <= FAULTS /* nothing */
+  :: atomic { !paused && FAULT -> USED; paused = true }
+  :: atomic { paused -> paused = false }
+  :: atomic { blocks -> blocks = false; ended(0) }
   od
 }
 
@@ -183,7 +227,7 @@ end:
   :: atomic { STEP(RUN, memory[e] == RESERVED) ->
        runs[e]++;
        assert(runs[e] == 1);
-       assert(e == 0 || runs[0] == 1 || state[0] == DEAD);
+       assert(e == 0 || runs[0] == 1 || (state[0] == DEAD && !blocks));
        memory[e] = COMMITTED;
        if
        :: reply(e, ACCEPTED)
@@ -200,11 +244,37 @@ init {
     run Worker(0, 0); run Worker(0, 1); run Worker(1, 0); run Worker(1, 1);
     run Crashes(0); run Crashes(1);
     run Time(0); run Time(1);
+    run Aside(0); run Aside(1); run Person();
     run Arrival(0, 0); run Arrival(1, 1); run Arrival(2, 0); run Arrival(3, 1);
     run LateArrival(0); run LateArrival(1);
     run Automation(0); run Automation(1)
   }
 }
 
+/* Of what follows the processes are weakly fair: what can always be done is done. A person is none of them. */
+#define ENDED(e) (state[e] != PENDING)
+#define RESUMED (<> [] !paused)
+#define DROPPED (<> [] !blocks)
+/* A worker has it, and lives. */
+#define WORKED(e) (live[e] && phase[2 * (owner[e] - 1) + e] != IDLE)
+/* Its worker has died, or does not know of its lease. */
+#define ALONE(e) (!ENDED(e) && live[e] && phase[2 * (owner[e] - 1) + e] == IDLE)
+#define TAKEN(e) (WORKED(e) || state[e] == DEAD)
+/* Where there is but one fault, and it is the pause or the worker's death, the event is delivered. */
+#if FAULTS == 1
+#define ARRIVED(e) (state[e] == DELIVERED)
+#else
+#define ARRIVED(e) ENDED(e)
+#endif
+
 /* Once the faults are used up, both events end. */
-ltl progress { <> (state[0] != PENDING && state[1] != PENDING) }
+ltl progress { (RESUMED && DROPPED) -> <> (ENDED(0) && ENDED(1)) }
+
+/* An event whose worker has died is claimed again, and ends. */
+ltl lease { RESUMED -> [] ((ALONE(0) -> (<> TAKEN(0) && <> ARRIVED(0))) && (ALONE(1) -> (<> TAKEN(1) && <> ARRIVED(1)))) }
+
+/* What waits while its listener is paused is delivered when that ends. */
+ltl pause { (RESUMED && DROPPED) -> [] (paused -> ((ENDED(0) || <> ARRIVED(0)) && (ENDED(1) || <> ARRIVED(1)))) }
+
+/* When the first event of a key has ended, and holds it up no more, the next one is claimed, and ends. */
+ltl key { RESUMED -> [] ((ENDED(0) && !blocks && !ENDED(1) && owner[1] == 0) -> (<> TAKEN(1) && <> ENDED(1))) }

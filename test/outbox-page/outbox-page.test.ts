@@ -168,7 +168,7 @@ it("those in trouble are first: dead letters, what waits for longest, what waits
   expect(names).toEqual(["one dead", "waits longer", "waits long", "waits", "a", "b"]);
 });
 
-it("however many pages look, the outbox is read once a second, and anew after a change", async () => {
+it("however many pages look, the outbox is read once a second, and again after a change", async () => {
   const { view, reads } = counted([{ listener: "a" }]);
   vi.useFakeTimers({ toFake: ["Date"] });
   onTestFinished(() => void vi.useRealTimers());

@@ -73,7 +73,7 @@ it("puts down together what ends within a few milliseconds, and claims what foll
   expect(groups.length).toBeLessThanOrEqual(10);
 });
 
-it("tries again on the schedule of the protocol, signed anew, with the same id and bytes", async () => {
+it("tries again on the schedule of the protocol, signed again, with the same id and bytes", async () => {
   const bench = outboxBench();
   const server = await bench.receiver({
     intercept(request, response, receive) {

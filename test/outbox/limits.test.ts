@@ -127,9 +127,9 @@ describe("limits that change", () => {
 
   it.each<[what: string, rate: Rate | undefined, free: readonly number[]]>([
     ["the same rate goes on with what was taken", { ...RATE }, [0, 1, 3]],
-    ["another burst alone begins anew", { ...RATE, burst: 5 }, [5, 5, 5]],
-    ["no burst of its own alone begins anew", { perSecond: 1 }, [1, 1, 1]],
-    ["another perSecond alone begins anew", { ...RATE, perSecond: 2 }, [3, 3, 3]],
+    ["another burst alone begins again", { ...RATE, burst: 5 }, [5, 5, 5]],
+    ["no burst of its own alone begins again", { perSecond: 1 }, [1, 1, 1]],
+    ["another perSecond alone begins again", { ...RATE, perSecond: 2 }, [3, 3, 3]],
     ["no rate any more", undefined, [8, 8, 8]],
   ])("%s", (_, rate, free) => {
     const one = used();

@@ -48,7 +48,7 @@ it.each<[what: string, rate: Rate | undefined]>([
   for (const share of shares) expect(share).toEqual({ concurrency: 7, rate });
 });
 
-it("a listener that is looked up anew brings its new ones, each number alone as well", async () => {
+it("a listener that is looked up again brings its new ones, each number alone as well", async () => {
   const { outbox, current, deliver } = outboxWith({ rate: { perSecond: 1_000, burst: 50 } }, true);
   await deliver();
   for (const changed of [

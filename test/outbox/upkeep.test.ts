@@ -56,7 +56,7 @@ describe("upkeep that fails", () => {
     expect(bench.told("warning")).toHaveLength(1);
   });
 
-  it("is not told of beside a store that is gone", async () => {
+  it("is not told of next to a store that is gone", async () => {
     const bench = outboxBench();
     const server = await bench.receiver();
     let isGone = false;

@@ -25,7 +25,7 @@ function run(script: string): string {
 const NEEDS_A_PEER = "hookproof/http-signature";
 
 describe("the packed library in an empty folder", () => {
-  it("brings exactly three packages beside itself, and nothing below them", () => {
+  it("brings exactly three packages next to itself, and nothing below them", () => {
     expect(packagesIn(installed.dir).sort()).toEqual(["@noble/hashes", "hookproof", "jose", "uuid"]);
     const lock = JSON.parse(readFileSync(join(installed.dir, "package-lock.json"), "utf8")) as {
       packages: Record<string, { dependencies?: Record<string, string> }>;

@@ -39,7 +39,7 @@ const jobs = [...workflows.keys()].flatMap((name) =>
 );
 
 describe("every workflow", () => {
-  it("names each action by a commit, with its version beside it", () => {
+  it("names each action by a commit, with its version next to it", () => {
     const lines = [...workflows.values()].flatMap((text) => text.match(/^.*\buses:.*$/gm) ?? []);
     expect(lines.length).toBeGreaterThan(5);
     for (const line of lines) expect(line).toMatch(/uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);

@@ -142,7 +142,7 @@ describe("a header sent twice", () => {
     await expectRefusal(target, { ...parts, headers }, 400, "EVENT_ID_MALFORMED");
   });
 
-  it("a credential of the other method beside the right one changes nothing", async () => {
+  it("a credential of the other method next to the right one changes nothing", async () => {
     const parts = hmacParts("lst_hmac");
     await expectAccepted(target, { ...parts, headers: [...parts.headers, ["Authorization", "Bearer x"]] });
   });

@@ -128,7 +128,7 @@ describe("handle, for web requests", () => {
     expect([response.status, response.headers.get("Retry-After")]).toEqual([503, "1"]);
   });
 
-  it("takes the source address beside the request, as a web request has none", async () => {
+  it("takes the source address next to the request, as a web request has none", async () => {
     const { listener } = hmacListener(LISTENER_ID);
     const fenced = createReceiver({ listener: { ...listener, allowedCidrs: ["203.0.113.0/24"] }, clock });
     const handle = (sourceAddress?: string) =>

@@ -293,7 +293,7 @@ describe("HTTP message signatures", () => {
     for (const make of wrong) expect(make).toThrow(TypeError);
   });
 
-  it("the sender sends them again after 503, each time signed anew, and takes 409 for an earlier copy", async () => {
+  it("the sender sends them again after 503, each time signed again, and takes 409 for an earlier copy", async () => {
     const receiver = receiverOf();
     let requests = 0;
     const created = new Set<string | undefined>();
@@ -317,7 +317,7 @@ describe("HTTP message signatures", () => {
     expect([status, outcome, requests, created.size]).toEqual([409, "accepted", 2, 2]);
   });
 
-  it("go through the outbox beside listeners of the default scheme", async () => {
+  it("go through the outbox next to listeners of the default scheme", async () => {
     const receiver = receiverOf();
     const seen: unknown[] = [];
     const transport = async (request: { headers: Iterable<readonly [string, string]>; body: Uint8Array }) => {

@@ -117,7 +117,7 @@ it("the core has no word of a scheme", () => {
   expect(defaultWordsIn(readFileSync(new URL(SENTENCES, root), "utf8"))).not.toEqual([]);
 });
 
-it("a scheme is three files, beside its door", () => {
+it("a scheme is three files, next to its door", () => {
   const inside = schemes.flatMap((scheme) =>
     readdirSync(new URL(`${FOLDER}${scheme}/`, root)).map((name) => [scheme, name] as const),
   );

@@ -82,7 +82,7 @@ describe("the specification's own values", () => {
 });
 
 describe("sending", () => {
-  it("has the three headers, and signs anew at each attempt", async () => {
+  it("has the three headers, and signs again at each attempt", async () => {
     const time = fixedClock(1_767_225_600_000);
     const { transport, requests } = createFakeReceiver([503, 204]);
     const wait = async (ms: number) => time.advance(ms);
@@ -322,7 +322,7 @@ describe("a copy", () => {
     expect(ran).toEqual([VECTOR.id]);
   });
 
-  it("of an id that was signed anew, days later, is still known", async () => {
+  it("of an id that was signed again, days later, is still known", async () => {
     const time = fixedClock(clock.now());
     const secrets = VECTOR.secret;
     const receiver = createReceiver({ verifier: standardWebhooksVerifier({ secrets }), clock: time });

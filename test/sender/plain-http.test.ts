@@ -99,7 +99,7 @@ describe("the header Authorization", () => {
   const url = `https://tenant.example.com${PATH}`;
   const headers = { Authorization: "Basic dXNlcjpwYXNz" };
 
-  it("is free beside a signature, for a gateway, and the receiver takes the request", async () => {
+  it("is free next to a signature, for a gateway, and the receiver takes the request", async () => {
     await createSender({ url, signer, transport, headers }).send({ a: 1 });
     const request = seen.at(-1) as TransportRequest;
     expect(Object.fromEntries(request.headers).Authorization).toBe(headers.Authorization);

@@ -27,7 +27,7 @@ const NEW = {
   automations: [{ id: "auto-new", trigger: { hmac: {} } }],
 };
 
-it("what can be read can be made, beside what is there and in it, and a reset takes it back", async () => {
+it("what can be read can be made, next to what is there and in it, and a reset takes it back", async () => {
   const service = await startService();
   const get = (path: string) => ask(service, "GET", path);
   const listed = async (path: string, body?: object) =>

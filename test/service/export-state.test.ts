@@ -196,7 +196,7 @@ it.each([
   ["clients: [{ id: c, secretHash: hunter2 }]", "clients[0].secretHash must match pattern"],
   [
     `clients: [{ id: c, secret: x, secretHash: ${"a".repeat(22)}.${"b".repeat(43)} }]`,
-    "clients[0].secretHash stands beside secret",
+    "clients[0].secretHash stands next to secret",
   ],
   ["users: [{ id: ada }]\nsecrets: [{ id: s, creatorUserId: ada, views: 1 }]", "secrets[0].text is missing"],
 ])("a file that cannot be used is refused with its place: %#", async (yaml, message) => {

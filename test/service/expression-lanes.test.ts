@@ -50,7 +50,7 @@ it("an automation that had to be ended holds up itself only, and is quick again 
   await expressions.stop();
 });
 
-it("what takes longer than most begins anew, and has its value", async () => {
+it("what takes longer than most begins again, and has its value", async () => {
   const expressions = createExpressions();
   const context = JSON.stringify({ trigger: { list: new Array(700).fill(1) } });
   const slow = "ctx.trigger.list.all(a, ctx.trigger.list.all(b, a == b))";

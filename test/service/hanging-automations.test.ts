@@ -76,7 +76,7 @@ itWith("HOOKPROOF_LONG=1", process.env.HOOKPROOF_LONG === "1")(
     const hung = automations.slice(0, HANGING).reduce((sum, { id }) => sum + (ended.get(id) ?? 0), 0);
     expect(hung).toBeLessThan(HANGING * EVENTS_THAT_HANG);
     const shown = (all: number[]) => all.map((ms) => ms.toFixed(1)).join(", ");
-    console.info(`p99 in ms, alone: ${shown(alone)}; beside five that hang: ${shown(beside)}`);
+    console.info(`p99 in ms, alone: ${shown(alone)}; next to five that hang: ${shown(beside)}`);
     const median = (all: number[]) => [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)] as number;
     expect(median(beside)).toBeLessThanOrEqual(2 * median(alone));
   },

@@ -100,7 +100,7 @@ it("a value that SQLite has no type for is an error, and does not end the proces
   memory.close();
 });
 
-describeWith(...POSIX)("a link beside a database", () => {
+describeWith(...POSIX)("a link next to a database", () => {
   const ENDINGS = ["-wal", "-shm", "-journal", ".running", ".running-wal", ".running-journal", ".objects"];
 
   it.each(ENDINGS)("is refused, and its end stays as it is: %s", async (ending) => {
@@ -186,7 +186,7 @@ describeWith(...POSIX)("a link beside a database", () => {
   it.each([
     ["symbolic", symlink],
     ["hard", link],
-  ])("at a token or secret beside it is refused, a %s one", async (_kind, make) => {
+  ])("at a token or secret next to it is refused, a %s one", async (_kind, make) => {
     const own = await dataFolder("linked");
     onTestFinished(() => rm(own, { recursive: true }));
     const [file, victim] = [join(own, "service.db"), join(own, "victim")];

@@ -290,7 +290,7 @@ describe("viewing a file", () => {
   });
 });
 
-describe("the files beside a database", () => {
+describe("the files next to a database", () => {
   it("are one identity, however many processes make it at once, and no half of one", async () => {
     const own = mkdtempSync(join(folder, "identity-"));
     const db = join(own, "service.db");

@@ -148,7 +148,7 @@ describe("a seeded database", () => {
     await service.stop();
   });
 
-  it("is loaded anew where loading it was cut off", async () => {
+  it("is loaded again where loading it was cut off", async () => {
     const db = join(folder, "cut.db");
     const program = `import { seedDatabase } from "hookproof-service";
       const onProgress = (done) => done === 2_000 && process.kill(process.pid, "SIGKILL");

@@ -157,7 +157,7 @@ describe("the type of an auth config", () => {
     ["okta", { okta: { domain: "a" } }, "AUTH_CONFIG_PROVIDER_TYPE_OKTA"],
     ["svcLocal", { svcLocal: {} }, "AUTH_CONFIG_PROVIDER_TYPE_SVC_LOCAL"],
     ["google", { google: {} }, "AUTH_CONFIG_PROVIDER_TYPE_GOOGLE"],
-    ["google beside oidc", { google: {}, oidc: {} }, "AUTH_CONFIG_PROVIDER_TYPE_OIDC"],
+    ["google next to oidc", { google: {}, oidc: {} }, "AUTH_CONFIG_PROVIDER_TYPE_OIDC"],
     ["nothing", {}, "AUTH_CONFIG_PROVIDER_TYPE_UNSPECIFIED"],
     ["its own word", { okta: {}, providerType: "OF_TOMORROW" }, "OF_TOMORROW"],
   ])("is that of its provider: %s", async (_name, member, type) => {

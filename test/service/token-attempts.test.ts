@@ -42,7 +42,7 @@ function post(
 }
 
 describe("secrets are hashed in lanes", () => {
-  it("made-up clients are answered as wrong or as too many, and a real one beside them is let in", async () => {
+  it("made-up clients are answered as wrong or as too many, and a real one next to them is let in", async () => {
     const { url } = await startService({ fixture: { clients } });
     const made = Array.from({ length: 120 }, (_, n) => post(url, { ...wrong, client_id: `made-up-${n}` }));
     const real = post(url, right).then(({ status }) => status);

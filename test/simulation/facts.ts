@@ -132,7 +132,7 @@ export function proofFault(one: Facts, { key, claims, all }: Proof): string | un
   one.proof ??= { key, claims, all };
   if (one.proof.claims !== claims) return `${shortName(one)} is sent with other claims`;
   const isSigned = one.proof.key === key && one.proof.all !== all;
-  return isSigned ? `${shortName(one)} is signed anew, to other bytes` : undefined;
+  return isSigned ? `${shortName(one)} is signed again, to other bytes` : undefined;
 }
 
 /** Whether a worker holds it in any case. */

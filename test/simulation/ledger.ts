@@ -193,7 +193,7 @@ export class Ledger {
       const isOpen = other.state === "pending" || other.blocksKey;
       if (isOpen && other.place < one.place) this.break("order", `${what} before ${shortName(other)}`);
       if (other.state === "pending" && isHeldAt(other, now))
-        this.break("order", `${what} beside ${shortName(other)}`);
+        this.break("order", `${what} next to ${shortName(other)}`);
     }
   }
 

@@ -26,7 +26,7 @@ export const MUTANTS = [
       "const sentBefore = false;",
     ],
     [
-      "each claim begins the window anew",
+      "each claim begins the window again",
       "const firstAttemptAt = entry.firstAttemptAt ?? now;",
       "const firstAttemptAt = now;",
     ],
@@ -456,7 +456,7 @@ export const MUTANTS = [
       "NULL), ${FREED} WHERE seq = ? AND ? <> '' AND id = ? AND listener = ? AND state = 0 RETURNING 1",
     ],
     [
-      "a key's events are claimed beside a leased one",
+      "a key's events are claimed next to a leased one",
       "AND leased.lease_until > ?))",
       "AND leased.lease_until > ? + 9e15))",
     ],

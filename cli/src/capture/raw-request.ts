@@ -62,7 +62,7 @@ function unequal(sent: number, there: number): string {
   const why =
     there < sent
       ? "it is cut off, or what captured it has changed line breaks or characters"
-      : "what captured it has written it anew, decompressed it or added to it";
+      : "what captured it has written it again, decompressed it or added to it";
   return `the request sent ${countOf(sent, "byte")} by its Content-Length, and the capture has ${there}: ${why}`;
 }
 

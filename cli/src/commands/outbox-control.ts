@@ -90,7 +90,7 @@ export const outboxPause: Command = {
   positionals: [LISTENER],
   flags: {
     ...OUTBOX_FLAGS,
-    reason: { type: "string", value: "<text>", describe: "why, for whoever looks at outbox status" },
+    reason: { type: "string", value: "<text>", describe: "why, for anyone who looks at outbox status" },
   },
   examples: [
     ["hookproof outbox pause offboarding --outbox app.db", "until it is resumed"],

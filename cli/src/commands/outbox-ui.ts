@@ -12,7 +12,7 @@ const ACTIONS = ["redrive", "pause"] as const;
 export const outboxUi: Command = {
   name: "outbox ui",
   details:
-    "For whoever has the printed address, on loopback unless --host says otherwise. It shows no bodies, and changes nothing without --allow.",
+    "For anyone who has the printed address, on loopback unless --host says otherwise. It shows no bodies, and changes nothing without --allow.",
   flags: {
     ...OUTBOX_FLAGS,
     port: {

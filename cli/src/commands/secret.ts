@@ -70,7 +70,7 @@ export const secretSet: Command = {
     ["hookproof secret set --profile staging", "asks for the secret"],
     [
       "vault read -field=secret hooks | hookproof secret set --secret-file - --rotate",
-      "a new secret beside the old one",
+      "a new secret next to the old one",
     ],
   ],
   exits: [[3, "the secret is missing or cannot be stored"]],
@@ -130,7 +130,7 @@ export const secretGenerate: Command = {
   },
   examples: [
     ["hookproof secret generate", "for the profile in use; prints the fingerprint"],
-    ["hookproof secret generate --profile staging --rotate", "a new secret beside the old one"],
+    ["hookproof secret generate --profile staging --rotate", "a new secret next to the old one"],
   ],
   exits: [[3, "the secret cannot be stored"]],
   acceptsNewProfile: true,
@@ -143,7 +143,7 @@ export const secretGenerate: Command = {
       await confirm(
         context,
         `Replace the secret of ${profile}?`,
-        `Profile ${profile} has a secret; --rotate keeps it beside the new one.`,
+        `Profile ${profile} has a secret; --rotate keeps it next to the new one.`,
       );
     const secret = generateSecret();
     const stored = newlyStored(context, secret, args.flag("rotate") ? present : undefined);

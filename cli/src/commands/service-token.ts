@@ -25,7 +25,7 @@ export const serviceToken: Command = {
     "client-secret-file": {
       type: "string",
       value: "<file>",
-      describe: "its secret; the one beside the database by default",
+      describe: "its secret; the one next to the database by default",
       completes: "file",
     },
     role: {
@@ -46,7 +46,7 @@ export const serviceToken: Command = {
     "control-token-file": {
       type: "string",
       value: "<file>",
-      describe: "for a new client: the control token; the one beside the database by default",
+      describe: "for a new client: the control token; the one next to the database by default",
       completes: "file",
     },
   },

@@ -392,7 +392,7 @@ function tokenIn(request: CapturedRequest): string {
   return headerOf(request, "authorization")?.replace(/^bearer\s/i, "") ?? "";
 }
 
-/** What was wrong, with the values beside each other. */
+/** What was wrong, with the values next to each other. */
 function wordsOf({ fact, rule, seen, wanted }: Check): string {
   const received = seen === undefined || seen === "nothing" ? [] : [`received ${seen}`];
   const expected = wanted === undefined ? [] : [`expected ${wanted}`];

@@ -57,7 +57,7 @@ export const CONNECTION_FLAGS = {
   insecure: { type: "boolean", describe: "do not check the certificate; loopback only" },
 } as const satisfies Record<string, Flag>;
 
-/** The flags of every command that sends to a listener, beside those of the connection. */
+/** The flags of every command that sends to a listener, next to those of the connection. */
 export const REACH_FLAGS = {
   header: {
     type: "string",

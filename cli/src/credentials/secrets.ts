@@ -56,7 +56,7 @@ export async function findSecrets(
 /**
  * What the profile has: the secrets of its files, or the stored one.
  *
- * @param local a listener's own secret: files of a profile with another target are not read beside it
+ * @param local a listener's own secret: files of a profile with another target are not read next to it
  */
 async function profileSecrets(
   { args, io, out, config }: Pick<Context, "args" | "io" | "out" | "config">,

@@ -37,7 +37,7 @@ export const COMMAND_LINE = {
     "chmod 600 <file>, and consider a rotation.",
   ],
   FILE_IS_LINK: [
-    "A link lies beside a database or a history, in the place of a file that SQLite or the service writes: its end would be written to.",
+    "A link lies next to a database or a history, in the place of a file that SQLite or the service writes: its end would be written to.",
     "Look at who put it there, and remove it.",
   ],
   FILE_OWNER_OTHER: [
@@ -77,7 +77,7 @@ export const COMMAND_LINE = {
     "Name it with --outbox, HOOKPROOF_OUTBOX, or in the user's own configuration.",
   ],
   OUTBOX_OUTSIDE: [
-    "The configuration of a folder names an outbox outside of that folder, or a link lies beside the outbox.",
+    "The configuration of a folder names an outbox outside of that folder, or a link lies next to the outbox.",
     "Name it yourself with --outbox; or name a configuration you trust with --config.",
   ],
   OUTBOX_LISTENER_REFUSED: [
@@ -184,12 +184,12 @@ export const COMMAND_LINE = {
     "hookproof service journal without --expect lists them.",
   ],
   IDENTITY_MISSING: [
-    "The file beside the service's database is missing, which the texts of its secrets are encrypted to.",
-    "Put <database>.identity back, or remove the database to begin anew.",
+    "The file next to the service's database is missing, which the texts of its secrets are encrypted to.",
+    "Put <database>.identity back, or remove the database to start again.",
   ],
   IDENTITY_WRONG: [
-    "The file beside the service's database is another's: the texts of its secrets cannot be decrypted with it.",
-    "Put the right <database>.identity back, or remove the database to begin anew.",
+    "The file next to the service's database is another's: the texts of its secrets cannot be decrypted with it.",
+    "Put the right <database>.identity back, or remove the database to start again.",
   ],
   FIXTURE_INVALID: [
     "A fixture has a mistake; the message names its line and field.",

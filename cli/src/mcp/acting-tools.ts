@@ -50,7 +50,7 @@ export const ACTING_TOOLS: readonly Tool[] = [
     name: "replay_request",
     title: "Replay a received request",
     description:
-      "Sends a request again to the local listener that got it. same-id: signed anew with the same id, expects 409; exact: unchanged, 400 once it is 5 minutes old; new-id: a new event, runs the automation again.",
+      "Sends a request again to the local listener that got it. same-id: signed again with the same id, expects 409; exact: unchanged, 400 once it is 5 minutes old; new-id: a new event, runs the automation again.",
     input: {
       port: PORT,
       n: { ...NUMBER, description: "the number from list_requests" },
@@ -96,7 +96,7 @@ export const ACTING_TOOLS: readonly Tool[] = [
     name: "replay_event",
     title: "Replay a sent event",
     description:
-      "Sends an event of list_events again with the same id, signed anew: 409 proves that the listener runs no event twice. With newId it is a new event, and runs the automation again.",
+      "Sends an event of list_events again with the same id, signed again: 409 proves that the listener runs no event twice. With newId it is a new event, and runs the automation again.",
     input: {
       eventId: { ...EVENT_ID, pattern: `${EVENT_ID.pattern}|^last$`, description: "an event id, or last" },
       target: TARGET,

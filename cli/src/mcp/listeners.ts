@@ -73,7 +73,7 @@ export function localListeners(io: Io): Listeners {
     async stop(port) {
       if (!running.has(port))
         throw new CliError(EXIT.usage, "LISTENER_NOT_OURS", `No listener on port ${port} was started here.`, {
-          hint: "Whoever started a listener stops it; list_listeners shows which were started here.",
+          hint: "The one that started a listener stops it; list_listeners shows which were started here.",
         });
       await end(port);
       return { documents: [{ v: 1, type: "stopped", ok: true, port }] };

@@ -28,7 +28,7 @@ export const OUTBOX_FLAGS = {
   },
 } as const satisfies Record<string, Flag>;
 
-/** What every outbox command may end with, beside success. */
+/** What every outbox command may end with, next to success. */
 export const OUTBOX_EXITS: readonly (readonly [number, string])[] = [
   [3, "there is no outbox, or it cannot be read"],
 ];
@@ -201,7 +201,7 @@ function requireOutbox(open: () => OpenSqliteDatabase, file: string, { create, c
 }
 
 /**
- * The driver beside this program, or that of the folder in which it runs: an application that enqueues has one. A folder
+ * The driver next to this program, or that of the folder in which it runs: an application that enqueues has one. A folder
  * that was cloned may have anything under that name, so its code is run only where the user has named the outbox there.
  *
  * @throws {CliError} DRIVER_MISSING

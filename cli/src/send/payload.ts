@@ -108,7 +108,7 @@ function isOfShell(data: string): boolean {
 }
 
 /**
- * A JSON body with members set: `a.b=1` sets the member b of a. The body is serialised anew, with the numbers as they are
+ * A JSON body with members set: `a.b=1` sets the member b of a. The body is serialised again, with the numbers as they are
  * written.
  */
 export function setMembers(body: Uint8Array | string, assignments: readonly string[]): string {
@@ -126,7 +126,7 @@ export function setMembers(body: Uint8Array | string, assignments: readonly stri
   try {
     return writeExact(root);
   } catch {
-    throw usageError("--set cannot write the data anew: it is nested too deeply.");
+    throw usageError("--set cannot write the data again: it is nested too deeply.");
   }
 }
 

@@ -29,7 +29,7 @@ export const CONTROL_FLAGS = {
   "control-token-file": {
     type: "string",
     value: "<file>",
-    describe: "the control token; the one beside the database by default",
+    describe: "the control token; the one next to the database by default",
     completes: "file",
   },
 } as const satisfies Record<string, Flag>;

@@ -1,4 +1,4 @@
-// Starts the inspector beside a local server and opens its page.
+// Starts the inspector next to a local server and opens its page.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -20,7 +20,7 @@ export function readOwnFile(path: string): string {
 }
 
 /**
- * The text of a file that only this program writes, in a folder that others may use, such as one beside a database: no
+ * The text of a file that only this program writes, in a folder that others may use, such as one next to a database: no
  * link, neither symbolic nor hard, and no pipe. It is looked at and read through one handle.
  */
 export function readLoneFile(path: string): string {

@@ -43,7 +43,7 @@ export function isTaken(forwarded: Forwarded): boolean {
   );
 }
 
-/** Lines of an application's answer that mean something to whoever sent the event. */
+/** Lines of an application's answer that mean something to anyone who sent the event. */
 const PASSED_ON = /^(?:content-type|location|retry-after|www-authenticate)$/i;
 
 /** The application's answer in the listener's place; the listener's own where the application gave none. */

@@ -90,9 +90,18 @@ export function automationOptions(args: Args): { allowInsecure: boolean; celName
   return { allowInsecure: args.flag("allow-insecure-jwks"), celNamespace };
 }
 
-/** The database of the command line; the folder of the user's own database is made if it is missing. */
+/**
+ * The database of the command line; the folder of the user's own database is made if it is missing. SQLite's name for a
+ * database in memory is refused: what lies next to a database, and the other commands, need a file.
+ */
 export function databaseFile(io: Io, args: Args): string {
-  return args.text("db") ?? join(privateFolder(join(dataFolder(io), "service")), "service.db");
+  const given = args.text("db");
+  if (given === ":memory:")
+    throw usageError(
+      "--db must be a file: the other commands could not find a database in memory.",
+      'For one that nobody keeps: --db "$(mktemp -d)/service.db"',
+    );
+  return given ?? join(privateFolder(join(dataFolder(io), "service")), "service.db");
 }
 
 /** What the flags fill a database with. */
@@ -109,7 +118,7 @@ export async function fixtureOf(text: string, name: string): Promise<Fixture> {
   return onDatabase(() => parseFixture(text, name));
 }
 
-/** The file of the client's secret, beside the database. */
+/** The file of the client's secret, next to the database. */
 export function clientSecretFile(db: string): string {
   return `${db}.client-secret`;
 }
@@ -119,7 +128,7 @@ export async function clientSecret(db: string): Promise<string> {
   return ownSecret(clientSecretFile(db));
 }
 
-/** The file of the control token, beside the database. */
+/** The file of the control token, next to the database. */
 export function controlTokenFile(db: string): string {
   return `${db}.control-token`;
 }
@@ -135,7 +144,7 @@ async function ownSecret(file: string): Promise<string> {
   return readOwnSecret(file);
 }
 
-/** A client secret or a token that lies beside a database: whoever made the folder could lead its name elsewhere. */
+/** A client secret or a token that lies next to a database: whoever made the folder could lead its name elsewhere. */
 export function readOwnSecret(file: string): string {
   return withoutLineEnd(readLoneFile(file));
 }
@@ -166,8 +175,8 @@ const STATE_HINTS: Record<StateError["code"], string> = {
   DATABASE_MISSING: "hookproof service start makes one.",
   FILE_TOO_LARGE: "Without --with-secrets the file is named and not read.",
   DATABASE_NOT_EMPTY: "--replace deletes it; hookproof service reset returns to what it was filled with.",
-  IDENTITY_MISSING: "Put the file back, or remove the database to begin anew.",
-  IDENTITY_WRONG: "Put the right file back, or remove the database to begin anew.",
+  IDENTITY_MISSING: "Put the file back, or remove the database to start again.",
+  IDENTITY_WRONG: "Put the right file back, or remove the database to start again.",
 };
 
 /** Runs work on a database; known errors become failures with a hint. */
@@ -188,7 +197,7 @@ export async function onDatabase<Result>(work: () => Promise<Result>): Promise<R
     }
     if (code === "FILE_OWNER_OTHER")
       throw new CliError(EXIT.setup, code, message, {
-        hint: "Make your own copy of the database and what is beside it. Use chown only after reading the file.",
+        hint: "Make your own copy of the database and what is next to it. Use chown only after reading the file.",
       });
     if (code === "FILE_IS_LINK") {
       throw new CliError(EXIT.setup, code, message, { hint: "Look at who put it there, and remove it." });

@@ -31,7 +31,7 @@ export function CopyMenu({ detail, listener, open, onToggle, nowMs, onCopy }: Co
           asCurl(detail),
           `to the letter: ${statusOfExact(detail, nowMs()) ?? whoDecides(detail)}`,
         ),
-        item("hookproof command", asCommand(detail), "the same event, signed anew"),
+        item("hookproof command", asCommand(detail), "the same event, signed again"),
         item("test", asTest(detail, listener), "for node --test, at the time of the recording"),
         ...LANGUAGES.map((language) => item(language, asProgram(language, detail), noteOfProgram(detail))),
         item("event id", detail.eventId, detail.eventId ?? "there is none"),

@@ -35,7 +35,7 @@ export function ReplayMenu(props: ReplayMenuProps) {
   const signed = (prospect: () => Prospect) => unsigned ?? forcedNote ?? inWords(prospect());
   const items: MenuItem[] = [
     {
-      label: "Same id, signed anew",
+      label: "Same id, signed again",
       note: noId ?? signed(() => prospectOfSameId(detail)),
       disabled: (unsigned ?? noId) !== undefined,
       run: () => onReplay({ kind: "same-id" }),
@@ -47,7 +47,7 @@ export function ReplayMenu(props: ReplayMenuProps) {
       run: () => onReplay({ kind: "exact" }),
     },
     {
-      label: "New id, signed anew",
+      label: "New id, signed again",
       note: signed(() => prospectOfNewId(detail)),
       disabled: unsigned !== undefined,
       run: () => onReplay({ kind: "new-id" }),

@@ -21,7 +21,7 @@ interface CallsViewProps {
   onCopy(text: string, what: string): void;
 }
 
-/** The calls of the service's API beside the webhooks: a list, and the chosen one. */
+/** The calls of the service's API next to the webhooks: a list, and the chosen one. */
 export function CallsView({ api, rows, chosen, nowMs, onChoose, onCopy }: CallsViewProps) {
   const input = useRef<HTMLInputElement>(null);
   const search = useCallback(async (q: string) => (await api.calls(q)).rows, [api]);

@@ -6,7 +6,7 @@ import { shellQuoted } from "./shell-quoted.js";
 
 const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
-/** A `hookproof` command that sends the same event, signed anew; undefined for a body that cannot be an event, or is signed by another scheme. */
+/** A `hookproof` command that sends the same event, signed again; undefined for a body that cannot be an event, or is signed by another scheme. */
 export function asCommand(detail: RequestDetail): string | undefined {
   const body = pasteable(fromBase64(detail.bodyBase64));
   if (detail.scheme || body === undefined || !isJson(body)) return undefined;

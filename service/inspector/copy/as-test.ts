@@ -20,7 +20,7 @@ export function asTest(detail: RequestDetail, listener: ListenerInfo | undefined
   const text = pasteable(fromBase64(detail.bodyBase64));
   const body = text === undefined ? `Buffer.from("${detail.bodyBase64}", "base64")` : js(text);
   const code = failed?.code;
-  return `// ${jwt ? "The key set that the token was checked with belongs beside this file, as jwks.json: node --test" : "HOOKPROOF_SECRET=… node --test"} this-file.mjs
+  return `// ${jwt ? "The key set that the token was checked with belongs next to this file, as jwks.json: node --test" : "HOOKPROOF_SECRET=… node --test"} this-file.mjs
 import assert from "node:assert/strict";
 ${jwt ? 'import { readFileSync } from "node:fs";\n' : ""}import { test } from "node:test";
 ${jwt ? 'import { localKeys } from "hookproof/jwks";\n' : ""}import { createReceiver } from "hookproof/receiver";

@@ -51,7 +51,7 @@ export function whoDecides({ scheme }: Pick<RequestDetail, "scheme">): string {
   return scheme === undefined ? "the automation decides" : "the scheme decides";
 }
 
-/** What the same event gets when it is signed anew, with its own id. */
+/** What the same event gets when it is signed again, with its own id. */
 export function prospectOfSameId(detail: RequestDetail): Prospect {
   const status = verdictStatus(detail);
   if (status === 200 || status === 409) return { status: 409, why: "the id is used up" };
@@ -60,7 +60,7 @@ export function prospectOfSameId(detail: RequestDetail): Prospect {
   return prospect.status === 200 ? { ...prospect, why: "the same event, rightly signed" } : prospect;
 }
 
-/** What the same body gets when it is signed anew, with another id. */
+/** What the same body gets when it is signed again, with another id. */
 export function prospectOfNewId(detail: RequestDetail): Prospect {
   const failed = detail.steps.find(({ state }) => state === "failed");
   if (failed?.step === "run") return { why: "the automation decides" };

@@ -1,4 +1,4 @@
-// Sets a duplicate beside the delivery that was accepted.
+// Sets a duplicate next to the delivery that was accepted.
 import type { RequestDetail } from "../../src/inspector/contract.js";
 import { Section } from "../parts/section.js";
 import { timeOfDay } from "../text/time.js";

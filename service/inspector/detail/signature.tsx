@@ -1,4 +1,4 @@
-// Shows what the HMAC covers, and the right signature beside the one that came.
+// Shows what the HMAC covers, and the right signature next to the one that came.
 import type { HmacDetail } from "../../src/inspector/contract.js";
 import { CodeBlock } from "../parts/code-block.js";
 import { Section } from "../parts/section.js";

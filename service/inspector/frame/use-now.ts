@@ -1,7 +1,7 @@
 // The time, once a second while somebody looks.
 import { useEffect, useState } from "preact/hooks";
 
-/** The time, anew every second while somebody looks. */
+/** The time, again every second while somebody looks. */
 export function useNow(nowMs: () => number, active = true): number {
   const [now, setNow] = useState(nowMs);
   useEffect(() => {

@@ -17,7 +17,7 @@ interface FilterProps {
   onMove(by: number): void;
   /** Somebody is done with typing: the list is next. */
   onLeave(): void;
-  /** What stands beside the search, and more buttons beside the statuses. */
+  /** What stands next to the search, and more buttons next to the statuses. */
   readonly more?: ComponentChildren;
   readonly chips?: ComponentChildren;
 }
@@ -34,14 +34,6 @@ export function FilterBar({
   onMove,
   onLeave,
 }: FilterProps) {
-  const counts = new Map<number, number>();
-  for (const { status } of rows) counts.set(status, (counts.get(status) ?? 0) + 1);
-  const statuses = [...new Set([...counts.keys(), ...filter.statuses])].sort((a, b) => a - b);
-  const toggled = (status: number) =>
-    filter.statuses.includes(status)
-      ? filter.statuses.filter((other) => other !== status)
-      : [...filter.statuses, status];
-
   return (
     <search class="filter">
       <label class="field">
@@ -81,28 +73,47 @@ export function FilterBar({
         </select>
       )}
       {more}
-      <fieldset class="chips">
-        <legend class="visually-hidden">Statuses</legend>
+      <Statuses filter={filter} rows={rows} chips={chips} onChange={onChange} />
+    </search>
+  );
+}
+
+function Statuses({
+  filter,
+  rows,
+  chips,
+  onChange,
+}: Pick<FilterProps, "filter" | "rows" | "chips" | "onChange">) {
+  const counts = new Map<number, number>();
+  for (const { status } of rows) counts.set(status, (counts.get(status) ?? 0) + 1);
+  const statuses = [...new Set([...counts.keys(), ...filter.statuses])].sort((a, b) => a - b);
+  const toggled = (status: number) =>
+    filter.statuses.includes(status)
+      ? filter.statuses.filter((other) => other !== status)
+      : [...filter.statuses, status];
+
+  return (
+    <fieldset class="chips">
+      <legend class="visually-hidden">Statuses</legend>
+      <button
+        type="button"
+        aria-pressed={filter.statuses.length === 0}
+        onClick={() => onChange({ statuses: [] })}
+      >
+        All <b>{rows.length}</b>
+      </button>
+      {statuses.map((status) => (
         <button
           type="button"
-          aria-pressed={filter.statuses.length === 0}
-          onClick={() => onChange({ statuses: [] })}
+          key={status}
+          class={kindOf(status)}
+          aria-pressed={filter.statuses.includes(status)}
+          onClick={() => onChange({ statuses: toggled(status) })}
         >
-          All <b>{rows.length}</b>
+          {statusText(status)} <b>{counts.get(status) ?? 0}</b>
         </button>
-        {statuses.map((status) => (
-          <button
-            type="button"
-            key={status}
-            class={kindOf(status)}
-            aria-pressed={filter.statuses.includes(status)}
-            onClick={() => onChange({ statuses: toggled(status) })}
-          >
-            {statusText(status)} <b>{counts.get(status) ?? 0}</b>
-          </button>
-        ))}
-        {chips}
-      </fieldset>
-    </search>
+      ))}
+      {chips}
+    </fieldset>
   );
 }

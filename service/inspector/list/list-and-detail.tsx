@@ -1,4 +1,4 @@
-// A list with its filters, beside what is open.
+// A list with its filters, next to what is open.
 import type { ComponentChildren, Ref } from "preact";
 import { useRef } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
@@ -20,7 +20,7 @@ interface ListAndDetailProps<Row extends Listed> {
   readonly lines: readonly Line<Row>[];
   readonly sources: Parameters<typeof FilterBar>[0]["sources"];
   readonly search: Ref<HTMLInputElement>;
-  /** More buttons beside the statuses, and beside the search. */
+  /** More buttons next to the statuses, and next to the search. */
   readonly chips?: ComponentChildren;
   readonly more?: ComponentChildren;
   readonly parts: (row: Row) => RowParts;

@@ -100,7 +100,7 @@ function stepOf(key: string, length: number): number | undefined {
   return by[key as keyof typeof by];
 }
 
-/** What is in sight. Whoever has scrolled down goes on reading the same rows while new ones come in above. */
+/** What is in sight. Anyone who has scrolled down goes on reading the same rows while new ones come in above. */
 function useReadingPlace(
   list: RefObject<HTMLDivElement | null>,
   lines: readonly Line<Listed>[],

@@ -29,7 +29,7 @@ export interface Requests extends Filtered<RequestRow> {
 interface Surroundings {
   readonly choice: Choice;
   setChoice(choice: Choice): void;
-  /** Grows when the list has begun anew, with other requests under the same numbers. */
+  /** Grows when the list has begun again, with other requests under the same numbers. */
   readonly losses: number;
 }
 

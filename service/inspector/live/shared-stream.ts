@@ -61,7 +61,7 @@ export function createSharedStream({ api, onEvent, onConnection }: SharedStreamO
         tell({ connected });
       },
       onRefused() {
-        // Every tab loads anew, and finds out what it may still see.
+        // Every tab loads again, and finds out what it may still see.
         if (!isRefused) tell({ event: { name: "reset", id: "", data: {} } });
         isRefused = true;
       },

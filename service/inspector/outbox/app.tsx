@@ -1,8 +1,8 @@
 // The whole page of an outbox.
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
-import type { DeadLetters, Overview } from "../../src/outbox/contract.js";
+import type { DeadLetters, Overview, RedriveOrder, RedriveResult } from "../../src/outbox/contract.js";
 import { Toast } from "../frame/toast.js";
-import { useNote } from "../frame/use-note.js";
+import { type Attempt, useNote } from "../frame/use-note.js";
 import { Icon } from "../parts/icon.js";
 import { VisibleText } from "../parts/visible-text.js";
 import { Alerts } from "./alerts.js";
@@ -24,16 +24,22 @@ export function OutboxApp({ api }: { api: OutboxApi }) {
   const [paused, setPaused] = useState<string>();
   const [note, attempt] = useNote();
   const { value } = overview;
-  // The server's clock ahead of this one, as of the last answer.
-  const offset = useMemo(() => (value ? value.now - Date.now() : 0), [value]);
-  const nowMs = useCallback(() => Date.now() + offset, [Math.round(offset / 1000)]);
-  const changed = (work: () => Promise<string>) =>
+  const nowMs = useServerClock(value);
+  const changed: Attempt = (work) =>
     attempt(async () => {
       const text = await work();
       overview.again();
       deadLetters.again();
       return text;
     });
+  const redrive = async (order: RedriveOrder) => {
+    let result: RedriveResult | undefined;
+    await (order.dryRun ? attempt : changed)(async () => {
+      result = await api.redrive(order);
+      return order.dryRun ? undefined : `${result.redriven} are delivered again`;
+    });
+    return result;
+  };
 
   return (
     <div class="page">
@@ -52,58 +58,23 @@ export function OutboxApp({ api }: { api: OutboxApi }) {
           {value && value.total > 0 && <Totals overview={value} />}
           {value && value.totalAlerts > 0 && <Alerts alerts={value.alerts} total={value.totalAlerts} />}
           {value && value.total > 0 && (
-            <section aria-labelledby="listeners">
-              <h2 id="listeners">Listeners</h2>
-              <div class="cards">
-                {value.listeners.map((listener) => (
-                  <ListenerCard
-                    key={listener.listener}
-                    listener={listener}
-                    canPause={value.actions.includes("pause")}
-                    nowMs={nowMs}
-                    waiting={api.waiting}
-                    onEvent={setEvent}
-                    onPause={setPaused}
-                    onResume={(name) =>
-                      changed(async () => {
-                        await api.resume(name);
-                        return `Resumed: ${name}`;
-                      })
-                    }
-                  />
-                ))}
-              </div>
-              {value.total > value.listeners.length && (
-                <p class="note">
-                  {value.listeners.length} of {value.total} listeners, those in trouble first.
-                </p>
-              )}
-            </section>
+            <Listeners
+              overview={value}
+              nowMs={nowMs}
+              waiting={api.waiting}
+              onEvent={setEvent}
+              onPause={setPaused}
+              onResume={(name) => void changed(() => api.resume(name).then(() => `Resumed: ${name}`))}
+            />
           )}
           {deadLetters.value && deadLetters.value.groups.length > 0 && (
-            <section aria-labelledby="dead">
-              <h2 id="dead">Dead letters</h2>
-              <Dead
-                letters={deadLetters.value}
-                canRedrive={value?.actions.includes("redrive") === true}
-                nowMs={nowMs}
-                onEvent={setEvent}
-                redrive={async (order) => {
-                  let result: Awaited<ReturnType<OutboxApi["redrive"]>> | undefined;
-                  if (order.dryRun)
-                    await attempt(async () => {
-                      result = await api.redrive(order);
-                      return undefined;
-                    });
-                  else
-                    await changed(async () => {
-                      result = await api.redrive(order);
-                      return `${result.redriven} are delivered again`;
-                    });
-                  return result;
-                }}
-              />
-            </section>
+            <Dead
+              letters={deadLetters.value}
+              canRedrive={value?.actions.includes("redrive") === true}
+              nowMs={nowMs}
+              onEvent={setEvent}
+              redrive={redrive}
+            />
           )}
         </main>
       )}
@@ -196,11 +167,39 @@ function Totals({ overview: { listeners } }: { overview: Overview }) {
   );
 }
 
+interface ListenersProps extends Omit<Parameters<typeof ListenerCard>[0], "listener" | "canPause"> {
+  readonly overview: Overview;
+}
+
+function Listeners({ overview: { listeners, total, actions }, ...rest }: ListenersProps) {
+  return (
+    <section aria-labelledby="listeners">
+      <h2 id="listeners">Listeners</h2>
+      <div class="cards">
+        {listeners.map((listener) => (
+          <ListenerCard
+            key={listener.listener}
+            listener={listener}
+            canPause={actions.includes("pause")}
+            {...rest}
+          />
+        ))}
+      </div>
+      {total > listeners.length && (
+        <p class="note">
+          {listeners.length} of {total} listeners, those in trouble first.
+        </p>
+      )}
+    </section>
+  );
+}
+
 type DeadProps = Omit<Parameters<typeof DeadGroupCard>[0], "group"> & { readonly letters: DeadLetters };
 
 function Dead({ letters, ...rest }: DeadProps) {
   return (
-    <>
+    <section aria-labelledby="dead">
+      <h2 id="dead">Dead letters</h2>
       <div class="cards wide">
         {letters.groups.map((group) => (
           <DeadGroupCard
@@ -211,8 +210,14 @@ function Dead({ letters, ...rest }: DeadProps) {
         ))}
       </div>
       {letters.isCut && <p class="note">There are more; these groups are of the oldest.</p>}
-    </>
+    </section>
   );
+}
+
+/** The server's clock, as far ahead of this one as it was at the last answer. */
+function useServerClock(overview: Overview | undefined): () => number {
+  const offset = useMemo(() => (overview ? overview.now - Date.now() : 0), [overview]);
+  return useCallback(() => Date.now() + offset, [Math.round(offset / 1000)]);
 }
 
 /** The event that the page's address names; empty for none. */

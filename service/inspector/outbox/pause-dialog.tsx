@@ -24,7 +24,7 @@ export function PauseDialog({ listener, onPause, onClose }: PauseProps) {
           and what is under way goes on.
         </p>
         <label>
-          Why, for whoever looks here
+          Why, for anyone who looks here
           <input maxLength={200} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
         </label>
         <footer>

@@ -1,4 +1,4 @@
-// Signs that stand beside words.
+// Signs that stand next to words.
 const PATHS = {
   accepted: "m3.5 8.5 3 3 6-7",
   duplicate: "M4 6h8M4 10h8",
@@ -24,7 +24,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** A sign that stands beside a word, never in its place; the word is what is read out. */
+/** A sign that stands next to a word, never in its place; the word is what is read out. */
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">

@@ -8,7 +8,7 @@ export function timeOfDay(ms: number): string {
   return clock.format(ms);
 }
 
-/** Date and time with the zone; beside it the time in UTC, where that is another one. */
+/** Date and time with the zone; next to it the time in UTC, where that is another one. */
 export function dateAndTime(ms: number): string {
   const inUtc = utc.format(ms);
   return inUtc === timeOfDay(ms) ? whole.format(ms) : `${whole.format(ms)} · ${inUtc} UTC`;

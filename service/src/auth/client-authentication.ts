@@ -80,7 +80,7 @@ function isKeyOf(secret: string, publicJwk: string | undefined): boolean {
   try {
     const key = JSON.parse(Buffer.from(encoded, "base64").toString()) as JsonWebKey;
     if (key.kty !== "OKP" || key.crv !== "Ed25519" || key.d === undefined) return false;
-    // The public half is made anew: the one beside it is anybody's to write.
+    // The public half is made again: the one next to it is anybody's to write.
     const { x } = createPublicKey(createPrivateKey({ key, format: "jwk" })).export({ format: "jwk" });
     const [given, known] = [x, (JSON.parse(publicJwk) as JsonWebKey).x].map((text = "") => Buffer.from(text));
     if (given === undefined || known === undefined || given.length !== known.length) return false;

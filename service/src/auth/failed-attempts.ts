@@ -24,7 +24,7 @@ export interface FailedAttempts {
   failed(attempt: Attempt): void;
 }
 
-/** Whoever is counted has proved nothing yet, so neither how many there are nor how long their names are is theirs to say. */
+/** Anyone who is counted has proved nothing yet, so neither how many there are nor how long their names are is theirs to say. */
 const MAX_COUNTED = 10_000;
 
 /**

@@ -1,4 +1,4 @@
-// The functions that expressions have beside CEL's own: look-ups over the service's state, and stubs.
+// The functions that expressions have next to CEL's own: look-ups over the service's state, and stubs.
 import { checkOptions, type OptionKind } from "../server/options.js";
 import type { Storage } from "../storage/storage.js";
 import { isAttribute, userFilter } from "../storage/user-filter.js";

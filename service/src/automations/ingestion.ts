@@ -44,7 +44,7 @@ export function ingestionRouter(context: IngestionContext): WebhookRouter {
   const beforeAnswer = context.behaviour && behaveAs(context.behaviour);
   const known = new Map<string, { of: string; setup: LocalListener }>();
 
-  /** A listener is made anew when what it verifies with has changed, as it keeps keys it has fetched. */
+  /** A listener is made again when what it verifies with has changed, as it keeps keys it has fetched. */
   function find(listenerId: string): LocalListener | undefined {
     const automation = storage.automations.ofListener(listenerId);
     if (!automation) {

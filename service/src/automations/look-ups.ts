@@ -32,7 +32,7 @@ export interface Wanted {
 /** What a look-up gave: the JSON of its value, or why there is none. */
 export type Found = { readonly json: string } | { readonly failure: string };
 
-/** What answers the functions that expressions have beside CEL's own. */
+/** What answers the functions that expressions have next to CEL's own. */
 export interface LookUps {
   readonly signatures: readonly Signature[];
   /** Rejects when the signal is aborted. */

@@ -82,7 +82,7 @@ export const LIMITS = {
   importBytes: 64 * 1024 * 1024,
 } as const;
 
-/** `same-id`: signed anew, expects 409. `exact`: to the letter, 400 once stale. `new-id`: runs again, 200. */
+/** `same-id`: signed again, expects 409. `exact`: to the letter, 400 once stale. `new-id`: runs again, 200. */
 type ReplayKind = "same-id" | "exact" | "new-id" | "edit";
 
 /** A request in the list. */
@@ -111,7 +111,7 @@ export interface RequestRow {
   readonly isCut?: true;
   /** The `type` of the payload, shortened. */
   readonly eventType?: string;
-  /** A piece of the body on one line: the members beside `type`, or the beginning of the text. */
+  /** A piece of the body on one line: the members next to `type`, or the beginning of the text. */
   readonly preview?: string;
   /** From the last byte of the headers to the answer. */
   readonly durationMs: number;
@@ -264,7 +264,7 @@ export interface ListenerInfo {
   readonly scheme?: string;
   /** The listener's URL, as a sender is given it. */
   readonly url: string;
-  /** Whether a request can be signed anew: without a signer only `exact` replays are possible. */
+  /** Whether a request can be signed again: without a signer only `exact` replays are possible. */
   readonly canSign: boolean;
   /** The type of the test event that is offered first; absent where none can be signed. */
   readonly testEvent?: string;
@@ -287,7 +287,7 @@ export interface SessionInfo {
   /** Where requests are kept: a path, or nothing for memory. */
   readonly historyFile?: string;
   readonly forced: readonly ForcedAnswer[];
-  /** Whether there is an API beside the listeners, whose calls are shown. */
+  /** Whether there is an API next to the listeners, whose calls are shown. */
   readonly hasCalls: boolean;
   /** The operations that can be made to fail; absent where there is no remote control. */
   readonly controlled?: readonly string[];
@@ -328,7 +328,7 @@ export interface RequestPage {
 
 /**
  * Server-sent events by name, and their data. The last of a batch has an id; `Last-Event-ID` (or `after`, for a
- * first connection) goes on behind it. Where that is not possible any more, `reset` comes first: load anew.
+ * first connection) goes on behind it. Where that is not possible any more, `reset` comes first: load again.
  */
 export interface InspectorEvents {
   /** New rows, and rows that changed (their number is known): oldest first. */
@@ -338,7 +338,7 @@ export interface InspectorEvents {
   readonly forced: { readonly forced: readonly ForcedAnswer[] };
   /** New calls, oldest first; those up to a number are not kept any more. */
   readonly calls: { readonly rows: readonly CallRow[]; readonly droppedUpTo: number };
-  /** The list cannot be continued: load session and list anew. */
+  /** The list cannot be continued: load session and list again. */
   readonly reset: Record<string, never>;
 }
 
@@ -350,11 +350,11 @@ export type ReplayOrder =
       readonly bodyBase64: string;
       /** Any text, and "" for none; the one in `headers` or the recorded one by default. */
       readonly eventId?: string;
-      /** Any text, and "" for none; the time of sending by default, or as recorded where it is not signed anew. */
+      /** Any text, and "" for none; the time of sending by default, or as recorded where it is not signed again. */
       readonly timestamp?: string;
       /** Header lines instead of the recorded ones. */
       readonly headers?: readonly (readonly [name: string, value: string])[];
-      /** Signed anew (the default), or with the proof in `headers` or the recorded ones. */
+      /** Signed again (the default), or with the proof in `headers` or the recorded ones. */
       readonly sign?: boolean;
     };
 

@@ -5,7 +5,7 @@ import type { Entry } from "./entry.js";
 import { statusOfVerdict } from "./reason.js";
 import type { WatchedListener } from "./watched-listener.js";
 
-/** Looks for the mistakes behind refusals, one at a time and beside the requests. */
+/** Looks for the mistakes behind refusals, one at a time and next to the requests. */
 export interface Diagnoses {
   /**
    * Looks when there is time; a burst of refusals is looked at in part. `isHidden` says that the entry that is kept

@@ -5,7 +5,7 @@ import { previewOf } from "./preview.js";
 import { matcher } from "./query.js";
 import type { Draft } from "./record-request.js";
 
-/** Where a history is written down, beside the memory. */
+/** Where a history is written down, next to the memory. */
 export interface Journal {
   /** The newest entries, oldest first. */
   load(limit: number): Entry[];

@@ -2,7 +2,7 @@
 import type { Ajv2020, AnySchemaObject, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import { InspectorError } from "./inspector-error.js";
 
-/** A JSON Schema; its `says` is the sentence for whoever sent what does not fit. */
+/** A JSON Schema; its `says` is the sentence for anyone who sent what does not fit. */
 export type OrderSchema = Readonly<Record<string, unknown>>;
 
 /** An object that has these members and no others. */

@@ -1,15 +1,15 @@
-// Serves a page and its data to whoever has the token.
+// Serves a page and its data to anyone who has the token.
 import express, { type ErrorRequestHandler, type Router } from "express";
 import type { HookproofError } from "hookproof";
 import type { Failure } from "./contract.js";
 import { allowHosts, type PageToken, pageToken, sameSite, securityHeaders } from "./guard.js";
 import { InspectorError } from "./inspector-error.js";
 
-/** Options of a page beside a server: `inspectorRouter`, `outboxRouter`. */
+/** Options of a page next to a server: `inspectorRouter`, `outboxRouter`. */
 export interface PageRouterOptions {
   /**
    * What a page has to show to read or change anything: 22 to 256 letters, digits, `-` or `_` that nobody can
-   * guess. The page takes it from its address, `…/#t=<token>`, which belongs to whoever may see what it shows.
+   * guess. The page takes it from its address, `…/#t=<token>`, which belongs to anyone who may see what it shows.
    */
   token: string;
   /** Names it answers under besides `localhost` and the loopback addresses, such as `dev.internal`. */

@@ -8,7 +8,7 @@ const MAX_MEMBERS = 12;
 /** Numbers with more digits may be others once they were read. */
 const SURE_DIGITS = 15;
 
-/** What a body shows of itself in the list: the type of its event, and the members beside it or how it begins. */
+/** What a body shows of itself in the list: the type of its event, and the members next to it or how it begins. */
 export function previewOf(body: Uint8Array): Pick<RequestRow, "eventType" | "preview"> {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   const payload = bytes.length <= MAX_BYTES ? recordOf(parsedJson(bytes.toString("utf8"))) : undefined;

@@ -20,7 +20,7 @@ import {
 /** Options of `inspectorRouter`. */
 export type InspectorRouterOptions = PageRouterOptions;
 
-/** A body in base64 is a third longer, and stands beside header lines. */
+/** A body in base64 is a third longer, and stands next to header lines. */
 const ORDER_BYTES = 256 * 1024;
 
 /**

@@ -8,14 +8,14 @@ const USUAL_PORT = 4401;
 /** A running inspector. */
 export interface RunningInspector extends RunningServer {
   /**
-   * The page with its token, such as `http://127.0.0.1:4401/#t=…`. Whoever has it sees every request and its right
+   * The page with its token, such as `http://127.0.0.1:4401/#t=…`. Anyone who has it sees every request and its right
    * signature, and signs replays; nobody else does, other users of this machine included.
    */
   readonly pageUrl: string;
 }
 
 /**
- * Serves an inspector's page on a port of its own, on loopback unless `host` says otherwise. Beside a listener that a tunnel publishes it
+ * Serves an inspector's page on a port of its own, on loopback unless `host` says otherwise. Next to a listener that a tunnel publishes it
  * stays unpublished, and the browser's own requests are not recorded.
  *
  * @param options.token what the page's address carries; a new one by default

@@ -29,7 +29,7 @@ const REQUIRED = ["exp", "nbf", "sub", "aud", "jti", "htm", "htb_s256"] as const
 /** Claims that are checked where a token has them. */
 const OPTIONAL: ReadonlySet<string> = new Set(["exp", "nbf"]);
 
-/** The token of a request, decoded, and each claim beside what it is compared with. */
+/** The token of a request, decoded, and each claim next to what it is compared with. */
 export function tokenDetail(entry: Entry): TokenDetail | undefined {
   const { row, headers, body, checks, demanded } = entry;
   // In another scheme than the service's own the token is the body, if there is one.

@@ -191,7 +191,7 @@ function createRates() {
   return {
     of({ listener, delivered }: ListenerStats, now: number): number | undefined {
       const before = samples.get(listener) ?? [];
-      // Delivered events are removed after some days: then the count has shrunk, and counting begins anew.
+      // Delivered events are removed after some days: then the count has shrunk, and counting starts again.
       const isLess = delivered < (before.at(-1)?.delivered ?? 0);
       const all = isLess ? [] : before.filter(({ at }) => now - at <= RATE_MS);
       samples.set(listener, [...all, { at: now, delivered }]);
@@ -202,7 +202,7 @@ function createRates() {
   };
 }
 
-/** What was read lately, for whoever asks again; who asks while it is read waits for the same. */
+/** What was read lately, for anyone who asks again; who asks while it is read waits for the same. */
 function kept<Value>(forMs: number, read: () => Promise<Value>) {
   let last: { readonly at: number; readonly value: Promise<Value> } | undefined;
   return {

@@ -16,7 +16,7 @@ export interface OutboxPageOptions {
   token?: string | undefined;
   /** What the outbox is called on the page. */
   name?: string | undefined;
-  /** What the page may do beside looking; see `outboxRouter`. */
+  /** What the page may do next to looking; see `outboxRouter`. */
   allow?: readonly OutboxAction[] | undefined;
 }
 
@@ -45,7 +45,7 @@ export async function startOutboxPage(
   outbox: ShownOutbox,
   { port, host, token = newPageToken(), ...options }: OutboxPageOptions = {},
 ): Promise<RunningOutboxPage> {
-  // Loaded by whoever asks for a page: a listener beside it does without.
+  // Loaded by whoever asks for a page: a listener next to it does without.
   const [{ default: express }, { outboxRouter }] = await Promise.all([
     import("express"),
     import("./router.js"),

@@ -10,7 +10,7 @@ import type { SecretTools } from "./create-secret.js";
 
 /** Where paper secrets are kept. */
 export interface SecretsOptions {
-  /** The database's file; beside it are the identity that its texts are encrypted to, and the folder of files. */
+  /** The database's file; next to it are the identity that its texts are encrypted to, and the folder of files. */
   db?: string | undefined;
   /** Keeps files in a bucket instead. */
   s3?: S3Options | undefined;

@@ -1,7 +1,7 @@
 // The header lines of a request that may go on to another server.
 import type { HeaderPair } from "hookproof";
 
-/** Headers that belong to one connection, or that are made anew for the next. */
+/** Headers that belong to one connection, or that are made again for the next. */
 const HOP_BY_HOP = new Set([
   "connection",
   "content-length",

@@ -159,7 +159,7 @@ function nothingAfterTheEnd(
  */
 function closeUnlessAsked(socket: Socket): void {
   const { bytesRead } = socket;
-  // What has arrived is read before immediates run; it starts the timer anew.
+  // What has arrived is read before immediates run; it starts the timer again.
   setImmediate(() => {
     if (socket.bytesRead === bytesRead) socket.destroy();
   });

@@ -207,7 +207,7 @@ function foundReceivers(find: FindListener): (id: string) => Prepared | undefine
   };
 }
 
-/** Hands chunks on as they arrive and keeps them, for whoever watches. */
+/** Hands chunks on as they arrive and keeps them, for anyone who watches. */
 async function* copied(body: AsyncIterable<Uint8Array>, chunks: Uint8Array[]): AsyncIterable<Uint8Array> {
   for await (const chunk of body) {
     chunks.push(chunk);

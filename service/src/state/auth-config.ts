@@ -3,7 +3,7 @@ import { completed, type Schemas } from "../api/validation.js";
 
 type AuthConfig = Schemas["AuthConfig"];
 
-/** Which type a provider's member goes with (specification 2.2). `google` is last: it may stand beside another. */
+/** Which type a provider's member goes with (specification 2.2). `google` is last: it may stand next to another. */
 const TYPES = {
   microsoft: "AUTH_CONFIG_PROVIDER_TYPE_MICROSOFT",
   okta: "AUTH_CONFIG_PROVIDER_TYPE_OKTA",

@@ -1,7 +1,7 @@
 // Makes the file of a database, and takes it back where the start fails.
 import { closeSync, existsSync, openSync, rmSync } from "node:fs";
 
-/** What lies beside a database: SQLite's own files, the identity of its texts, the files of its secrets. */
+/** What lies next to a database: SQLite's own files, the identity of its texts, the files of its secrets. */
 const BESIDE = ["", "-wal", "-shm", ".identity", ".objects", ".running"];
 
 /**

@@ -166,7 +166,7 @@ function named({ id, display_name: displayName, created_at: at }: AllRows["apps"
   return { id, ...(displayName === "" ? {} : { displayName }), createdAt: timestamp(at) };
 }
 
-/** Lists beside a name, without those that are empty. */
+/** Lists next to a name, without those that are empty. */
 function withLists<Given extends object>(
   given: Given,
   lists: Readonly<Record<string, readonly unknown[] | undefined>>,

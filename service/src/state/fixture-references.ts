@@ -74,7 +74,7 @@ class References {
     const problem = publicJwkProblem(publicJwk);
     if (problem !== undefined) this.#add(`${path}.publicJwk`, problem);
     if (secret !== undefined && secretHash !== undefined)
-      this.#add(`${path}.secretHash`, "stands beside secret");
+      this.#add(`${path}.secretHash`, "stands next to secret");
   }
 
   checkUsers(ids: readonly string[], path: string): void {

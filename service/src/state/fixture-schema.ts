@@ -21,7 +21,7 @@ const object = (properties: Properties, required: string[]) => ({
   additionalProperties: false,
 });
 
-/** A resource of the API with an id, and what a fixture says of it beside. */
+/** A resource of the API with an id, and what a fixture says of it next to. */
 function resource(name: string, more: Properties = {}, required: string[] = ["id"]): object {
   const { properties, "x-at-most-one": oneof } = components[name] ?? {};
   const own = object({ ...(properties as Properties), id: ID, ...more }, required);

@@ -24,7 +24,7 @@ export interface StateOptions extends CelOptions {
   seed?: Seed["seed"];
   /** How many users a made-up state has; 250 by default. */
   users?: Seed["users"];
-  /** Keeps the files of paper secrets in a bucket; by default they are in a folder beside the database. */
+  /** Keeps the files of paper secrets in a bucket; by default they are in a folder next to the database. */
   s3?: S3Options | undefined;
   /** Lets key sets be on loopback over plain HTTP, and on private addresses. */
   allowInsecure?: boolean | undefined;

@@ -12,7 +12,7 @@ interface Mark {
 const NO_MARK: Mark = { isShared: false, remove() {} };
 
 /**
- * Marks a database as one that a service runs over. The mark is a lock on a file beside it, which the system takes away
+ * Marks a database as one that a service runs over. The mark is a lock on a file next to it, which the system takes away
  * with the process, however that ends.
  */
 export function markDatabase(db: string | undefined): Mark {

@@ -35,7 +35,7 @@ function tablesOf(db: Database): string[] {
   return rows.map(({ name }) => name);
 }
 
-/** The snapshots in a database: each table of the state is copied beside itself. */
+/** The snapshots in a database: each table of the state is copied next to itself. */
 export function snapshots(db: Database): Snapshots {
   const LIST = `${SNAPSHOT_PREFIX}list`;
   db.exec(`CREATE TABLE IF NOT EXISTS ${LIST}

@@ -65,7 +65,7 @@ const COUNTED = [
   "paper_secrets",
 ];
 
-/** How many rows a state has, for a limit; what is beside these tables is few. */
+/** How many rows a state has, for a limit; what is next to these tables is few. */
 export function rowCount({ db }: Pick<Storage, "db">): number {
   const sum = COUNTED.map((table) => `(SELECT count(*) FROM ${table})`).join(" + ");
   const [row] = db.prepare(`SELECT ${sum} AS rows`).all() as { rows: number }[];

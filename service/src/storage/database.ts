@@ -31,7 +31,7 @@ type Driver = Pick<Database, "exec" | "prepare" | "close">;
  * What was committed survives a crash of the process and of the machine (WAL, synchronous FULL).
  *
  * @throws {Error} for a folder, a file that is no database, or one of a later version; FileModeError for one others can read;
- *   FileLinkError for a link beside it
+ *   FileLinkError for a link next to it
  */
 export async function openDatabase(file = ":memory:"): Promise<Database> {
   if (file !== ":memory:") {

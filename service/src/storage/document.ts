@@ -1,4 +1,4 @@
-// Resources as JSON beside the columns they are found by.
+// Resources as JSON next to the columns they are found by.
 /** A row with a resource in it, as JSON. */
 export interface Stored {
   readonly document: string;

@@ -105,7 +105,7 @@ function inFolder(folder: string): Shelf {
     async put(key, content) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const path = join(folder, key);
-      // Whoever reads meanwhile sees the old object or the new one, and a crash leaves no half of one.
+      // Anyone who reads meanwhile sees the old object or the new one, and a crash leaves no half of one.
       const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
       try {
         await writeFile(temporary, content, { mode: 0o600 });

@@ -1,4 +1,4 @@
-// Refuses files that others can read, and links beside a database; reads the small ones that are only ours.
+// Refuses files that others can read, and links next to a database; reads the small ones that are only ours.
 import {
   closeSync,
   constants,
@@ -49,7 +49,7 @@ export class FileLinkError extends Error {
   }
 }
 
-/** A file beside a database that another user owns, who can replace what is in it. */
+/** A file next to a database that another user owns, who can replace what is in it. */
 class FileOwnerError extends Error {
   override readonly name = "FileOwnerError";
   readonly code = "FILE_OWNER_OTHER";
@@ -62,7 +62,7 @@ class FileOwnerError extends Error {
 }
 
 /**
- * The text of a small file that only this program writes, beside a database; undefined where there is none. It is looked
+ * The text of a small file that only this program writes, next to a database; undefined where there is none. It is looked
  * at and read through one handle, so that nothing changes in between.
  *
  * @throws {FileLinkError | FileOwnerError | FileModeError} unless it is a file of this user or of root, for its owner only,
@@ -97,11 +97,11 @@ function countUnfinished(file: string, ino: number): number {
   return names.filter((name) => lstatSync(join(folder, name), { throwIfNoEntry: false })?.ino === ino).length;
 }
 
-/** What SQLite makes beside a file. */
+/** What SQLite makes next to a file. */
 const OF_SQLITE = ["-wal", "-shm", "-journal"];
 
 /**
- * Refuses links beside a database, symbolic and hard: at the names of SQLite's own files, and at `files` with theirs. The database itself may
+ * Refuses links next to a database, symbolic and hard: at the names of SQLite's own files, and at `files` with theirs. The database itself may
  * be one, as its name was given.
  *
  * @throws {FileLinkError}
@@ -121,7 +121,7 @@ function isLink(path: string): boolean {
   return stats !== undefined && (stats.isSymbolicLink() || (stats.isFile() && stats.nlink > 1));
 }
 
-/** SQLite's own files lie beside the end of a link. */
+/** SQLite's own files lie next to the end of a link. */
 function realPath(file: string): string {
   try {
     return realpathSync(file);

@@ -232,7 +232,7 @@ function changedProbes({ refuses }: Kinds, { tooOldSeconds = 3_600 }: SchemeProb
       ...refuses,
       id: "body-changed",
       title: "a request whose body was changed after it was signed",
-      means: "Whoever is on the way can change events.",
+      means: "Anyone on the way can change events.",
       fix: "Verify over the bytes as received, before any parsing.",
       async build(kit) {
         const request = await kit.sign();

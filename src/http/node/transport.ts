@@ -37,7 +37,7 @@ export function createTransport(options: TransportOptions = {}, resolve?: Resolv
   let pools: Readonly<Record<"http:" | "https:", object>> | undefined = own;
   const proxied = agent !== undefined && "proxy" in agent;
   if (agent) boundTunnels(agent);
-  // A sender has one URL; to read it anew for each request is 3 % of what one costs.
+  // A sender has one URL; to read it again for each request is 3 % of what one costs.
   let last: Target | undefined;
 
   return async (request) => {

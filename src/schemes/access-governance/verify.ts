@@ -44,7 +44,7 @@ export interface ListenerOptions {
         readonly method: "jwt";
         /** The key set: `remoteKeys` or `localKeys` of `hookproof/jwks`. */
         readonly keys: KeyResolver;
-        /** Accept the header `alg: "Ed25519"` (RFC 9864) beside `EdDSA`; off by default. */
+        /** Accept the header `alg: "Ed25519"` (RFC 9864) next to `EdDSA`; off by default. */
         readonly allowEd25519?: boolean | undefined;
       };
   /** Address ranges that requests may come from, such as `["203.0.113.0/24"]`; from anywhere by default. */
@@ -270,7 +270,7 @@ function checkBody(body: Uint8Array): { readonly check: Check; readonly payload:
 /** What the JWT method of a listener needs in addition to the request. */
 export interface TokenRules extends ExpectedClaims {
   readonly keys: KeyResolver;
-  /** Accept the header `alg: "Ed25519"` (RFC 9864) beside `EdDSA`. */
+  /** Accept the header `alg: "Ed25519"` (RFC 9864) next to `EdDSA`. */
   readonly allowEd25519: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
  * HTTP message signatures (RFC 9421) with `Content-Digest` (RFC 9530), for senders, outboxes and receivers. It needs the
- * package `structured-headers` beside it.
+ * package `structured-headers` next to it.
  *
  * @packageDocumentation
  */

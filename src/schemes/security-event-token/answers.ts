@@ -37,7 +37,7 @@ const ERRORS: Readonly<Record<string, ErrorMeaning>> = {
   authentication_failed: {
     outcome: "setup",
     code: "AUTHENTICATION_REFUSED",
-    hint: "credentials that the receiver wants beside the token: an Authorization header, or a client certificate",
+    hint: "credentials that the receiver wants next to the token: an Authorization header, or a client certificate",
   },
   access_denied: {
     outcome: "setup",

@@ -269,7 +269,7 @@ const keyed = (text: string, orderingKey = "k") => event(text, { orderingKey });
 
 /** The order among events of one ordering key. */
 export const orderRules = [
-  rule("events of one key are claimed one at a time, other events beside them", async (bench) => {
+  rule("events of one key are claimed one at a time, other events next to them", async (bench) => {
     const { store, take, deliver, put } = bench;
     await store.enqueue([keyed("k1"), keyed("k2"), keyed("k3"), keyed("j1", "j"), event("free")]);
     await put(event("elsewhere", { listener: OTHER_LISTENER, orderingKey: "k" }));

@@ -114,7 +114,7 @@ export const loadRules = [
     const keyed = (text: string) => event(text, { orderingKey: "k" });
     await store.enqueue(["1", "2", "3", "4"].map(keyed));
     const { lease, now } = await takeOne();
-    expectSame("claimed beside the first", (await take()).length, 0);
+    expectSame("claimed next to the first", (await take()).length, 0);
     await store.reschedule(lease, now, failed(1));
     await subject.passTime(WINDOW_MS + 10_000);
     expectSame("claimed past its window", (await take()).length, 0);
@@ -125,7 +125,7 @@ export const loadRules = [
     await store.drop({});
     const third = await takeOne();
     expectSame("the third", texts([third]), ["3"]);
-    expectSame("claimed beside it", (await take()).length, 0);
+    expectSame("claimed next to it", (await take()).length, 0);
     await deliver(third.lease);
     expectSame("the fourth", texts([await takeOne()]), ["4"]);
   }),

@@ -57,7 +57,7 @@ describe("the budget of a search", () => {
     expect(tried(budget)).toBe(100);
   });
 
-  it("pays for each body that is written anew, once", () => {
+  it("pays for each body that is written again, once", () => {
     const body = new TextEncoder().encode(JSON.stringify({ a: "é/".repeat(500), b: [1, 2.5, null] }));
     let spent = 0;
     const budget = {

@@ -194,7 +194,7 @@ export const TOKEN_BUGS: Readonly<Record<string, readonly [words: string, Bug]>>
     "millisecond",
     claims({ exp: (exp) => Number(exp) > NOW && Number(exp) <= NOW + 600_000 }),
   ],
-  "the hash of the body written anew": [
+  "the hash of the body written again": [
     "serialises it again",
     claims({
       htb_s256: (hash, { body }) => {

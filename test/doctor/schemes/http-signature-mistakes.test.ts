@@ -182,12 +182,12 @@ it.each<[what: string, change: Change, words: string, body?: string]>([
   [
     "a digest of the JSON without blanks",
     digest('{"n":1}'),
-    "Content-Digest is that of the same JSON written anew: other bytes were sent.",
+    "Content-Digest is that of the same JSON written again: other bytes were sent.",
   ],
   [
     "a digest of the JSON in lines",
     digest('{\n  "n": 1\n}'),
-    "Content-Digest is that of the same JSON written anew: other bytes were sent.",
+    "Content-Digest is that of the same JSON written again: other bytes were sent.",
   ],
   ["a digest of something else", digest('{"n": 2}'), "Content-Digest is that of another body."],
   [

@@ -177,7 +177,7 @@ export const REQUEST_PARSERS: readonly Parser[] = [
       if (again !== undefined)
         holds(
           JSON.stringify(JSON.parse(again)) === JSON.stringify(parsed.value),
-          "JSON that is written anew has the same value",
+          "JSON that is written again has the same value",
         );
       return undefined;
     },

@@ -172,7 +172,7 @@ export const HMAC_MUTANTS: readonly Mutant<Partial<Checks>>[] = [
     fails: ["signature-of-empty-secret"],
   },
   {
-    name: "verifies a body that was written anew",
+    name: "verifies a body that was written again",
     flaw: {
       authenticates: (received) => {
         try {

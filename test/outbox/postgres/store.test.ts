@@ -164,7 +164,7 @@ describeWith("postgresql", postgres)("postgresStore", () => {
     ] as const) {
       const event = outboxEvent("one");
       const other = outboxEvent(text, { id: event.id });
-      const beside = [outboxEvent("beside"), outboxEvent("beside")];
+      const beside = [outboxEvent("next to"), outboxEvent("next to")];
       const first = await client();
       await store.enqueue([event], first);
       const waits = Promise.resolve(store.enqueue([...beside, other])).then(
@@ -229,7 +229,7 @@ describeWith("postgresql", postgres)("postgresStore", () => {
     const known = outboxEvent("known");
     await store.enqueue([known]);
     const given = await client();
-    const events = [outboxEvent("beside"), outboxEvent("other", { id: known.id })];
+    const events = [outboxEvent("next to"), outboxEvent("other", { id: known.id })];
     await expect(store.enqueue(events, given)).rejects.toMatchObject({ code: "EVENT_ID_REUSED" });
     const after = outboxEvent("after");
     await store.enqueue([after], given);
@@ -294,7 +294,7 @@ describeWith("postgresql", postgres)("postgresStore", () => {
     const events = [outboxEvent("one", { orderingKey: "k" }), outboxEvent("?", { listener: "a ? $1 b" })];
     const shared = outboxEvent("several");
     await store.enqueue([...events, shared, { ...shared, listener: "others" }], tx);
-    await store.enqueue([outboxEvent("beside"), events[0] as never], tx);
+    await store.enqueue([outboxEvent("next to"), events[0] as never], tx);
     const other = outboxEvent("other", { id: events[0]?.id ?? "" });
     await expect(store.enqueue([outboxEvent("removed"), other], tx)).rejects.toMatchObject({
       code: "EVENT_ID_REUSED",

@@ -96,7 +96,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       expect(await claimAll(store)).toHaveLength(1);
     });
 
-    it("waits anew after it has given up once", async () => {
+    it("waits again after it has given up once", async () => {
       const store = openStore({ patienceMs: 2_000 });
       const writer = connect();
       writer.exec("BEGIN IMMEDIATE");

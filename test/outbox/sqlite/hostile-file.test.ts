@@ -53,7 +53,7 @@ describe("a file of somebody else's, with something under the outbox's names", (
     );
   });
 
-  it("is none where an application has tables, views and triggers of its own beside it", async () => {
+  it("is none where an application has tables, views and triggers of its own next to it", async () => {
     const file = fileWith(`CREATE TABLE jobs (id INTEGER); CREATE VIEW v AS SELECT * FROM jobs;
       CREATE TRIGGER t AFTER INSERT ON jobs BEGIN DELETE FROM jobs; END`);
     const store = sqliteStore({ open: () => openSqlite(file) });

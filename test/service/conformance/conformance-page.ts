@@ -17,7 +17,7 @@ export function conformancePage(): string {
     "",
     "<!-- Made from test/service/conformance/statements.ts by `npm run generate`. -->",
     "",
-    `Every statement of the [specification](specification.md) about the service, in words of our own, with the test that shows it, nearly all of them over HTTP. Of ${all.length} statements ${all.length - differing} hold and ${differing} do not hold as they are written; what differs, and why, stands beside them. What the document leaves open is decided in [decisions.md](decisions.md) (†).`,
+    `Every statement of the [specification](specification.md) about the service, in words of our own, with the test that shows it, nearly all of them over HTTP. Of ${all.length} statements ${all.length - differing} hold and ${differing} do not hold as they are written; what differs, and why, stands next to them. What the document leaves open is decided in [decisions.md](decisions.md) (†).`,
     "",
     "A title has `%s`, `%i` or `%j` where the test runs for each row of a table. A test makes sure that every test here exists under its title, and that no line of the specification that states something is left out.",
     ...sections.flatMap(([section, statements]) => [

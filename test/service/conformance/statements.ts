@@ -247,7 +247,7 @@ const ROWS: readonly (readonly [section: string, rows: readonly Row[]])[] = [
       ["| svcLocal", "`svcLocal` has `delegatedVerifiers`, enumerated texts.", PROVIDER, NEUTRAL],
       [
         "The response also carries a hosted-domain",
-        "`google` has hosted domains, and may stand beside another member.",
+        "`google` has hosted domains, and may stand next to another member.",
         PROVIDER,
       ],
       ["Client secrets (`oidcClientSecret`)", "`oidcClientSecret` is in the answer.", SCALARS, HIDDEN],
@@ -397,7 +397,7 @@ const ROWS: readonly (readonly [section: string, rows: readonly Row[]])[] = [
       ],
       ["- Response 200:", "The answer is secret content.", TEXT],
       ["- Rule: for INTERNAL", "An INTERNAL secret is for the users in its list.", INTERNAL],
-      ["- Rule: the returned", "The content is encrypted anew to the caller's key.", HYBRID],
+      ["- Rule: the returned", "The content is encrypted again to the caller's key.", HYBRID],
     ],
   ],
   [

@@ -77,7 +77,7 @@ function each(changes: readonly Reshape[], styles: readonly JsonStyle[], weight:
   return styles.flatMap((style) => changes.map((change): Way => [weight, shaped(change, style)]));
 }
 
-/** A number was written in another way, and nothing else; it is tried before what writes the whole body anew. */
+/** A number was written in another way, and nothing else; it is tried before what writes the whole body again. */
 export const NUMBER_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
   {
     id: "body-numbers",

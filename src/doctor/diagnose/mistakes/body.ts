@@ -69,7 +69,7 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     fix: `${ONCE} To verify, take the bytes as received: await request.text(), or express.raw().`,
     listener: {
       family: "body",
-      accepts: "signatures over the body written anew without white space",
+      accepts: "signatures over the body written again without white space",
       bug: "it parses the body and serialises it again before it verifies",
     },
     ways: [
@@ -87,7 +87,7 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     fix: ONCE_PYTHON,
     listener: {
       family: "body",
-      accepts: "signatures over the body written anew with spaces, as Python's json.dumps does",
+      accepts: "signatures over the body written again with spaces, as Python's json.dumps does",
       bug: "it parses the body and serialises it again before it verifies",
     },
     ways: [
@@ -129,7 +129,7 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     fix: ONCE,
     listener: {
       family: "body",
-      accepts: "signatures over the body written anew with indentation",
+      accepts: "signatures over the body written again with indentation",
       bug: "it parses the body and serialises it again before it verifies",
     },
     ways: [
@@ -230,7 +230,7 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     fix: ONCE_PYTHON,
     listener: {
       family: "body",
-      accepts: "signatures over the body written anew with \\u escapes",
+      accepts: "signatures over the body written again with \\u escapes",
       bug: "it parses the body and serialises it again before it verifies",
     },
     ways: [
@@ -251,7 +251,7 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     fix: "Serialise once, and sign and send the same text: $body = json_encode($payload).",
     listener: {
       family: "body",
-      accepts: "signatures over the body written anew with escaped slashes, as PHP's json_encode does",
+      accepts: "signatures over the body written again with escaped slashes, as PHP's json_encode does",
       bug: "it parses the body and serialises it again before it verifies",
     },
     ways: [
@@ -267,7 +267,7 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     fix: "Serialise once, and sign and send the same bytes: body, err := json.Marshal(payload).",
     listener: {
       family: "body",
-      accepts: "signatures over the body written anew with <, > and & escaped",
+      accepts: "signatures over the body written again with <, > and & escaped",
       bug: "it parses the body and serialises it again before it verifies",
     },
     ways: [

@@ -129,7 +129,7 @@ export const TIMESTAMP_STALE: FoundMistake<number> = {
   id: "timestamp-stale",
   title: "Timestamp too old",
   message: "Webhook-Timestamp lies more than 5 minutes in the past.",
-  fix: "Sign each attempt anew, with a fresh timestamp and the same event id, and set the clocks: timedatectl status.",
+  fix: "Sign each attempt again, with a fresh timestamp and the same event id, and set the clocks: timedatectl status.",
   listener: {
     family: "clock",
     accepts: "those with a timestamp of the past",

@@ -205,7 +205,7 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
   },
   {
     id: "input-prefix",
-    title: "Something beside the three parts",
+    title: "Something next to the three parts",
     message:
       "It matches if there is more than the three parts, such as a version in front or the listener's id, as in other schemes.",
     fix: `${SIGN}, without anything before it.`,

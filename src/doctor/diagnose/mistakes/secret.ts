@@ -194,13 +194,13 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
   },
   {
     id: "secret-space",
-    title: "Space beside the secret",
+    title: "Space next to the secret",
     message: "It matches if there is a space before or after the secret.",
     fix: "Remove it where the secret is read: secret.trim().",
     listener: {
       family: "secret",
-      accepts: "signatures made with a space beside the secret",
-      bug: "its secret has a space beside it",
+      accepts: "signatures made with a space next to the secret",
+      bug: "its secret has a space next to it",
     },
     ways: [
       [2, (secret) => utf8(`${secret} `)],
@@ -285,10 +285,10 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
   ...ENCODED_KEY_MISTAKES,
   {
     id: "secret-invisible-character",
-    title: "An invisible character beside the secret",
+    title: "An invisible character next to the secret",
     message:
-      "It matches if there is a zero-width or no-break space beside the secret, as when it is copied from a page or a chat.",
-    fix: "Type or copy it anew, and remove what is not base64url: secret.replace(/[^\\w-]/g, '').",
+      "It matches if there is a zero-width or no-break space next to the secret, as when it is copied from a page or a chat.",
+    fix: "Type or copy it again, and remove what is not base64url: secret.replace(/[^\\w-]/g, '').",
     ways: [
       [3, (secret) => utf8(`${secret}\u200b`)],
       [4, (secret) => (secret.includes("\u200b") ? utf8(coreOf(secret)) : undefined)],

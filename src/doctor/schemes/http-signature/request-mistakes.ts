@@ -191,7 +191,7 @@ export const REQUEST_MISTAKES: readonly FoundMistake<Facts>[] = [
     id: "digest-of-other-body",
     title: "Digest of another body",
     message: "Content-Digest is that of another body.",
-    fix: "Make the digest over the bytes that are sent; let nothing between write the body anew or compress it.",
+    fix: "Make the digest over the bytes that are sent; let nothing between write the body again or compress it.",
     find: digestOfOtherBody,
   },
   {
@@ -360,7 +360,7 @@ function digestOfOtherBody({ digest, body }: Facts): string | boolean {
   const line = [`${text}\n`, text.trimEnd()].some((one) => given === of(utf8(one)));
   if (line) return "Content-Digest is that of the body with a line break more or less at its end.";
   const rewritten = [undefined, 2].some((space) => given === of(utf8(rewrittenJson(text, space) ?? "")));
-  if (rewritten) return "Content-Digest is that of the same JSON written anew: other bytes were sent.";
+  if (rewritten) return "Content-Digest is that of the same JSON written again: other bytes were sent.";
   const budget = workBudget(body.length);
   const rows = firstMatch(
     signedBodies(body, budget),

@@ -43,7 +43,7 @@ export async function probeTarget({
       {
         id: "iss-of-other",
         title: "a token of another issuer",
-        means: "Whoever has a key of the set can speak for another issuer.",
+        means: "Anyone who has a key of the set can speak for another issuer.",
         fix: "Compare iss letter by letter.",
         signer: securityEventSigner({ key, issuer: `${issuer}other`, audience }),
       },

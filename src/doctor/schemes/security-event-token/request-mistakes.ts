@@ -37,7 +37,7 @@ const BODY_MISTAKES: readonly FoundMistake<Facts>[] = [
     id: "token-in-header",
     title: "Token in a header",
     message: "The token stands in Authorization, and the body has none.",
-    fix: "Send the token as the body, and nothing else in it. Authorization is for credentials beside it.",
+    fix: "Send the token as the body, and nothing else in it. Authorization is for credentials next to it.",
     find: ({ authorization, text }) => TOKEN.test(authorization) && !TOKEN.test(text),
   },
   {

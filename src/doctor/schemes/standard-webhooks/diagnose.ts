@@ -161,7 +161,7 @@ function mistakesInSignature(
   if (isKnown) return [];
   const budget = workBudget(sent.length);
   const hashes = [...new Set(signatures.map((one) => one.hash))];
-  // What takes longest is to write the body anew, which no secret makes another.
+  // What takes longest is to write the body again, which no secret makes another.
   const bodies = bodiesOf(sent, budget);
   let fewest: readonly MistakeRow[] | undefined;
   for (const [place, secret] of secrets.entries()) {

@@ -44,7 +44,7 @@ const KEY_MISTAKES: readonly RepeatableMistake<(secret: string) => Uint8Array | 
     id: "secret-key-as-text",
     title: "Decoded secret made a text",
     message:
-      "It matches if the decoded secret was made a text before it became the key: in hex, in base64 anew, or as characters.",
+      "It matches if the decoded secret was made a text before it became the key: in hex, in base64 again, or as characters.",
     fix: `${DECODE} Hand its bytes to the HMAC, without toString() in between.`,
     ways: [
       [1, (secret) => utf8(hex(lenient(secret.slice(6))))],

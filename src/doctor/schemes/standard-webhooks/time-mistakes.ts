@@ -43,7 +43,7 @@ export const AGE_MISTAKES: readonly FoundMistake<number>[] = [
     id: "timestamp-too-old",
     title: "Timestamp too old",
     message: "webhook-timestamp lies more than 5 minutes in the past.",
-    fix: "Sign each attempt anew, with a fresh timestamp and the same webhook-id, and look at both clocks.",
+    fix: "Sign each attempt again, with a fresh timestamp and the same webhook-id, and look at both clocks.",
     find(age) {
       return age > TIMESTAMP_TOLERANCE_SECONDS && `${this.message} It is ${age} s old.`;
     },
