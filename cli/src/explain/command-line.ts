@@ -73,15 +73,15 @@ export const COMMAND_LINE = {
     "Name it yourself with --secret-file, --key, --jwks or --store; or name a configuration you trust with --config.",
   ],
   OUTBOX_HOST_REFUSED: [
-    "The configuration of a folder names a database on another machine, or with parameters: your password would be sent there.",
-    "Name it with --outbox, HOOKPROOF_OUTBOX, or in the user's own configuration.",
+    "The configuration of a folder names a database: your password would be sent there.",
+    "Name it with --outbox, HOOKPROOF_OUTBOX, or in the user's own configuration; or name a configuration you trust with --config.",
   ],
   OUTBOX_OUTSIDE: [
     "The configuration of a folder names an outbox outside of that folder, or a link lies next to the outbox.",
     "Name it yourself with --outbox; or name a configuration you trust with --config.",
   ],
   OUTBOX_LISTENER_REFUSED: [
-    "One configuration file names the outbox, and another one the listener's target; or a folder's file names a database of this machine.",
+    "One configuration file names the outbox, and another one the listener's target.",
     "Name the outbox yourself with --outbox; or name a configuration you trust with --config.",
   ],
   SECRET_STORE_INVALID: ["The stored secret cannot be read.", "hookproof secret set writes it again."],

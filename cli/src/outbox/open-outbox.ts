@@ -6,7 +6,7 @@ import { HookproofError } from "hookproof";
 import type { OpenSqliteDatabase } from "hookproof/node";
 import type { OutboxStore } from "hookproof/outbox/store";
 import type { Context, Flag } from "../command.js";
-import { isOfFolder, requireInside } from "../config/folder-file.js";
+import { requireInside } from "../config/folder-file.js";
 import { nextStep } from "../config/next-step.js";
 import { isAddress, SETTINGS } from "../config/settings.js";
 import { CliError, EXIT, usageError } from "../failure.js";
@@ -74,7 +74,8 @@ export async function openOutbox(
       "A database password is refused on command lines and in configurations: others can read them.",
       "Use PGPASSWORD, ~/.pgpass, or the whole URL in the variable HOOKPROOF_OUTBOX or the file of HOOKPROOF_OUTBOX_FILE.",
     );
-  requireTrustedHost(config, url);
+  // A database is handed this user's password (PGPASSWORD, ~/.pgpass), on this machine too: anybody can hold a port of it.
+  requireInside(config, "outbox", { code: "OUTBOX_HOST_REFUSED", what: "outbox", flag: "--outbox" });
   // What the user names for this one call, and not what was merely found, leads to code of the folder.
   const isTyped =
     found?.origin === "--outbox" || (config.isProjectNamed && found?.file === config.projectPath);
@@ -87,22 +88,6 @@ function notOutbox(place: string): CliError {
     `--outbox must be a SQLite file or the URL of a PostgreSQL database, not ${JSON.stringify(shown)}.`,
     "Give --outbox app.db or --outbox postgres://host/database.",
   );
-}
-
-/**
- * A database receives this user's password (PGPASSWORD, ~/.pgpass), so a folder's file must not choose its machine.
- * All parameters are refused: ?host=, ?port=, ?user= and others override the rest of the URL.
- */
-function requireTrustedHost(config: Context["config"], url: URL): void {
-  if (!isOfFolder(config, "outbox")) return;
-  const hint = "Give it with --outbox, HOOKPROOF_OUTBOX, or in your own configuration.";
-  const refusal = (message: string) =>
-    new CliError(EXIT.setup, "OUTBOX_HOST_REFUSED", `${config.projectPath} names ${message}.`, { hint });
-  // By its letters: a driver may read another host from what the rules of http turn into loopback.
-  if (!/^(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]+)?$/.test(url.host))
-    throw refusal(`the database ${url.host}, which would receive your password`);
-  if (url.search !== "" || url.hash !== "")
-    throw refusal("a database with parameters, which could send your password elsewhere");
 }
 
 /** Whether the outbox is made where there is none, and the command that makes it. */

@@ -6,19 +6,17 @@ import type { Context } from "../command.js";
 import { type Config, knownProfiles } from "../config/config.js";
 import { isOfFolder } from "../config/folder-file.js";
 import { nextStep } from "../config/next-step.js";
-import { isAddress, SETTINGS } from "../config/settings.js";
+import { SETTINGS } from "../config/settings.js";
 import { REACH_FLAGS } from "../credentials/flags.js";
 import { resolveTarget } from "../credentials/target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { type CredentialReference, describeCredential } from "../history/history-record.js";
 import { agentFor } from "../send/agent.js";
 import { type Reach, reachOf, requireOwnHeaders, withHeaders } from "../send/reach.js";
-import { wordOf } from "../shell-word.js";
 
 /** The listeners a worker delivers to: each profile that has a target, under the profile's name. */
 export async function profileListeners(context: Context): Promise<Record<string, OutboxListenerOptions>> {
   const { args, config, global } = context;
-  requireOwnDatabase(config);
   const wanted = args.texts("listener");
   for (const name of wanted) config.withProfile(name).requireKnownProfile();
   const withTarget =
@@ -50,20 +48,6 @@ export async function profileListeners(context: Context): Promise<Record<string,
     };
   }
   return listeners;
-}
-
-/** A database that a folder's file names is not of that folder: its events, to its listeners, may be this user's. */
-function requireOwnDatabase(config: Config): void {
-  const outbox = config.text("outbox");
-  if (outbox === undefined || !isOfFolder(config, "outbox") || !isAddress("outbox", outbox)) return;
-  throw new CliError(
-    EXIT.setup,
-    "OUTBOX_LISTENER_REFUSED",
-    `${config.projectPath} names a database of this machine as the outbox, and its events may be yours.`,
-    {
-      hint: `If they are for these listeners: --config ${wordOf(config.projectPath)}, or --outbox <url>`,
-    },
-  );
 }
 
 /** With headers of the user's own the transport adds them, so that an answer that repeats them shows them to nobody. */
