@@ -183,6 +183,8 @@ it.each([
   ["version: 2\nrooms: []", "team.yaml:1: version is 2, and this release reads version 1"],
   ["users: &a\n  - id: ada\n    profile: { all: *a }", "team.yaml:3: users[0].profile.all is part of itself"],
   ["users: &a [*a]", "users[0] is part of itself"],
+  [`users: [${"1,".repeat(1_600_000)}]`, "has more than 3 million words and signs"],
+  [`version: "${"x".repeat(2 ** 24)}"`, "has more than 16 MiB"],
   [`users: ${"[".repeat(20_000)}${"]".repeat(20_000)}`, "is nested too deeply"],
   [
     `users: [{ id: ada, profile: ${"{ a: ".repeat(501)}1${" }".repeat(501)} }]`,

@@ -5,9 +5,14 @@ import type { Fixture } from "./fixture.js";
 import { FixtureError, fixtureError, readFrom } from "./fixture-error.js";
 import { fixtureMistakes, settledFixture } from "./fixture-mistakes.js";
 
+/** What fits into the memory of a process as Node starts it: YAML's tree is many times its text, by its parts more than by its length. */
+const MAX_CHARACTERS = 16 * 1024 * 1024;
+const MAX_TOKENS = 3_000_000;
+
 /**
  * Reads a fixture from a YAML or JSON file and checks it against its schema, and that what refers to something else
- * refers to what is there.
+ * refers to what is there. A file of more than 16 MiB, or of 3 million
+ * words and signs, is refused.
  *
  * @throws {FixtureError} with the line and the path of the field; the file system's error if it cannot be read
  *
@@ -25,7 +30,11 @@ export async function readFixture(file: string): Promise<Fixture> {
 /** A fixture from its text; `name` is what errors call it. */
 export async function parseFixture(text: string, name = "fixture"): Promise<Fixture> {
   // Few starts need it.
-  const { LineCounter, parseDocument } = await import("./yaml.js");
+  const { Lexer, LineCounter, parseDocument } = await import("./yaml.js");
+  if (text.length > MAX_CHARACTERS) throw tooLarge(name, "16 MiB");
+  let tokens = 0;
+  for (const _ of new Lexer().lex(text))
+    if (++tokens > MAX_TOKENS) throw tooLarge(name, "3 million words and signs");
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, strict: true });
   const [broken] = document.errors;
@@ -54,6 +63,12 @@ export async function parseFixture(text: string, name = "fixture"): Promise<Fixt
   const problems = fixtureMistakes(fixture);
   if (problems.length > 0) throw fixtureError(fixture, problems);
   return fixture;
+}
+
+function tooLarge(name: string, bound: string): FixtureError {
+  return new FixtureError(name, [
+    { field: "", description: `has more than ${bound}, too much for a fixture` },
+  ]);
 }
 
 /** Aliases that would grow without end are refused when they are expanded. */

@@ -1,2 +1,2 @@
 // The reader and writer of YAML, in a file of its own, so that it is loaded when it is needed first.
-export { LineCounter, parseDocument, stringify } from "yaml";
+export { Lexer, LineCounter, parseDocument, stringify } from "yaml";
