@@ -172,3 +172,25 @@ it("a bearer token on a token request is not looked at; a client's own key is a 
     statuses.push((await token({ client_id: id, client_secret: secretOf(jwk) })).status);
   expect(statuses).toEqual([200, 401, 401, 401]);
 });
+
+it("the journal is asked for what it holds: any method and query of a webhook's path, HEAD where GET is answered", async () => {
+  const service = await startService();
+  const incoming = "/api/v1/webhooks/incoming/lst_none";
+  await ask(service, "PATCH", `${incoming}?tenant=1`);
+  await ask(service, "HEAD", "/api/v1/auth-configs/ac-oidc");
+  const found = async (body: object) => {
+    const answer = await ask(service, "POST", "/local/v1/journal/search", { body });
+    return answer.body.list?.map(({ method, path }: { method: string; path: string }) => [method, path]);
+  };
+  expect(await found({ method: "PATCH" })).toEqual([["PATCH", incoming]]);
+  expect(await found({ operation: "receiveWebhook", query: { tenant: "1" } })).toEqual([["PATCH", incoming]]);
+  expect(await found({ path: incoming, query: { tenant: "1" } })).toEqual([["PATCH", incoming]]);
+  expect(await found({ operation: "getAuthConfig", method: "HEAD" })).toEqual([
+    ["HEAD", "/api/v1/auth-configs/ac-oidc"],
+  ]);
+  const refused = async (body: object) =>
+    (await ask(service, "POST", "/local/v1/journal/search", { body })).body.message;
+  expect(await refused({ method: "PSOT" })).toContain("No request can have the method");
+  expect(await refused({ operation: "getAuthConfig", method: "PATCH" })).toContain("No request can have");
+  expect(await refused({ query: { tenant: "1" } })).toContain('No request can have the query name "tenant"');
+});

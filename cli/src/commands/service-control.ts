@@ -202,7 +202,11 @@ export const serviceJournal: Command = {
       describe: "only of this operation",
       completes: "operation",
     },
-    method: { type: "string", choices: ["GET", "POST", "DELETE"], describe: "only with this method" },
+    method: {
+      type: "string",
+      choices: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+      describe: "only with this method",
+    },
     path: { type: "string", value: "<path>", describe: "only for this path" },
     status: { type: "number", value: "<n>", range: [0, 599], describe: "only with this answer; 0 is cut" },
     query: {
