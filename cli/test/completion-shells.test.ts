@@ -31,7 +31,7 @@ describeWith("fish", hasFish)("in fish", () => {
     ["hookproof send --re", ["--retries"]],
     ["hookproof verify hook", ["hookproof.fish"]],
     ["hookproof service start --wire-name svc", ["svcLocal="]],
-    ["hookproof service journal --method ", ["DELETE", "GET", "POST"]],
+    ["hookproof service journal --method ", ["DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"]],
     [`hookproof service automation run --db ../team.db --base-url ${SERVICE} `, ["joiner", "leaver"]],
   ])("%s and a tab", async (line, candidates) => {
     const seen = await stage.run(`fish -c 'source hookproof.fish; complete -C ${JSON.stringify(line)}'`);
