@@ -19,3 +19,7 @@ it("every mutant is a change of the code of today", () => {
   );
   expect(gone.map(({ file, name }) => `${file}: ${name}`)).toEqual([]);
 });
+
+it("every mutant of the page was looked for under the name that it has", () => {
+  for (const [path, text] of generatedPages(root)) expect(text, path).not.toContain("not looked for yet");
+});

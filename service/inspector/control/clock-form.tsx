@@ -53,7 +53,7 @@ export function ClockForm({ clock, onChange }: { clock: ClockState; onChange: Ap
   );
 }
 
-/** The time it is by the clock, every second again. */
+/** The time it is by the clock, renewed every second. */
 function useShownTime(clock: ClockState): string {
   const aheadMs = useMemo(() => Date.parse(clock.now) - Date.now(), [clock]);
   const [, tick] = useState(0);
