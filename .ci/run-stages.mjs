@@ -25,7 +25,7 @@ const LONGEST = 25;
  * @property {{ command(line: string, env?: Record<string, string>): string[] }} [as] who runs it
  *
  * @typedef {{ passed: number, failed: number, skipped: number, failedIn: string[],
- *   longest?: { name: string, seconds: number }[] }} Outcome
+ *   faults?: { file: string, words: string }[], longest?: { name: string, seconds: number }[] }} Outcome
  */
 
 /**
@@ -115,7 +115,7 @@ export async function runStages({ work, env, processors, stages }) {
     sum.passed += result.passed;
     files.push(...(result.longest ?? []));
     if (first.ok) return;
-    const failed = result.failedIn;
+    let failed = result.failedIn;
     if (stage.tests && failed.length > 0) {
       const separator = stage.as ? " --" : "";
       const again = `${command}${separator} ${failed.join(" ")}`;
@@ -124,11 +124,14 @@ export async function runStages({ work, env, processors, stages }) {
       const second = await run({ ...stage, name }, again, join(work, `${name}.json`), {
         VITEST_MAX_WORKERS: "1",
       });
+      const { failedIn } = read(join(work, `${name}.json`));
+      const waver = failed.filter((file) => second.ok || (failedIn.length > 0 && !failedIn.includes(file)));
+      unstable.push(...waver.map((name) => ({ name, words: `\n${indented(faultsIn(result, [name]))}` })));
       if (second.ok) {
-        unstable.push(...failed.map((name) => ({ name })));
         sum.passed += result.failed;
         return;
       }
+      failed = failed.filter((file) => !waver.includes(file));
       sum.failed += result.failed;
     }
     if (stage.again) {
@@ -141,7 +144,7 @@ export async function runStages({ work, env, processors, stages }) {
     }
     failures.push(
       `${stage.name} (${first.why}). To repeat it${stage.as ? ", as an ordinary user" : ""}:\n  ${command}\n` +
-        indented(failed.length > 0 ? failed : first.lines),
+        indented(failed.length > 0 ? faultsIn(result, failed) : first.lines),
     );
   }
 
@@ -201,6 +204,14 @@ function indented(/** @type {readonly string[]} */ lines) {
     .slice(-LAST_LINES)
     .map((line) => `    ${line}`)
     .join("\n");
+}
+
+/** Test files, each with what its tests said. @returns {string[]} */
+function faultsIn(/** @type {Outcome} */ { faults = [] }, /** @type {string[]} */ files) {
+  return files.flatMap((file) => [
+    file,
+    ...faults.filter((fault) => fault.file === file).map(({ words }) => `  ${words}`),
+  ]);
 }
 
 /** @returns {Outcome} */

@@ -57,7 +57,7 @@ async function faultOf(
   let quarter = await costOf(call(Math.ceil(limit / 4)), 0);
   const grows = () => cost > 10 * quarter && cost > most / 4;
   // What the garbage of one length costs and of the other does not is no growth: it differs when both are measured again.
-  for (let again = 0; again < 4 && grows(); again++) {
+  for (let again = 0; again < 12 && grows(); again++) {
     cost = Math.min(cost, await costOf(call(limit), 0));
     quarter = Math.max(quarter, await costOf(call(Math.ceil(limit / 4)), 0));
   }

@@ -94,7 +94,7 @@ itWith(...POSIX)("code of a folder is not run because its configuration was foun
       ["show_outbox", "list_dead_letters"].map((name) => `${call(name)}\n`).join(""),
     ),
   ])
-    expect(ran.said).toContain("DRIVER_MISSING");
+    expect(ran.said).toContain("OUTBOX_HOST_REFUSED");
   expect(existsSync(join(folder, "ran"))).toBe(false);
 
   // What stands in the user's own configuration does not say that this folder's code may be run.
@@ -104,7 +104,7 @@ itWith(...POSIX)("code of a folder is not run because its configuration was foun
   expect(hookproof(other, ["outbox", "status"]).said).toContain("DRIVER_MISSING");
   expect(existsSync(join(other, "ran"))).toBe(false);
 
-  // Whoever names it has been told; a program that is no driver is then refused as none.
+  // Anyone who names it has been told; a program that is no driver is then refused as none.
   const named = hookproof(folder, ["outbox", "status", "--config", "hookproof.config.json"]);
   expect(named.said).toContain("DRIVER_MISSING");
   expect(named.code).toBe(3);

@@ -57,11 +57,12 @@ const JACKSON = ["annotations", "core", "databind"].map((part) => `/usr/share/ja
 const CRATES = "/usr/share/cargo/registry";
 const CARGO = "/usr/bin/cargo";
 
-/** What was built of the crates, for all tests: they take longer than the programs. */
-let crates: string | undefined;
-afterAll(() => {
-  if (crates !== undefined) rmSync(crates, { recursive: true, force: true });
+/** What is built, for all tests: compilers take longer than the programs. */
+let work = "";
+beforeAll(() => {
+  work = mkdtempSync(join(tmpdir(), "hookproof-snippets-"));
 });
+afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 /** Builds a program into a folder and gives the command that runs it. */
 type Prepare = (file: string, built: string) => readonly [string, ...string[]];
@@ -106,7 +107,7 @@ const RUNS: Readonly<Record<string, { tool: string; has: boolean; prepare: Prepa
         readdirSync(CRATES).some((name) => name.startsWith(`${crate}.`)),
       ),
     prepare(file, built) {
-      crates ??= mkdtempSync(join(tmpdir(), "hookproof-crates-"));
+      const crates = join(work, "crates");
       const name = file.replace(".rs", "");
       const env = { ...process.env, PATH: "/usr/bin:/bin", CARGO_HOME: built, CARGO_TARGET_DIR: crates };
       const source = ['crates-io.replace-with="debian"', `debian.directory="${CRATES}"`];
@@ -190,13 +191,17 @@ it("each program that sends goes to what listen runs, unless it is told where to
 });
 
 describe.each(Object.keys(SNIPPETS).filter((name) => name in RUNS))("in %s", (name) => {
-  const { tool, has, prepare } = RUNS[name] as (typeof RUNS)[string];
+  const { tool, has, prepare: build } = RUNS[name] as (typeof RUNS)[string];
+  const commands = new Map<string, ReturnType<Prepare>>();
+  const prepare = (method: "hmac" | "jwt", action: "sign" | "verify" | "send") => {
+    const { file } = snippetOf(name, method, action) ?? expect.fail(`no program ${method} ${action}`);
+    const command = commands.get(file) ?? build(file, mkdtempSync(join(work, "built-")));
+    commands.set(file, command);
+    return command;
+  };
   const isRun = (method: "hmac" | "jwt") => snippetOf(name, method, "sign")?.tested === true;
   const start = (method: "hmac" | "jwt", action: "sign" | "verify") => {
-    const [program, ...first] = prepare(
-      snippetOf(name, method, action)?.file ?? "",
-      temporaryFolder("snippet"),
-    );
+    const [program, ...first] = prepare(method, action);
     return (args: readonly string[], input: Uint8Array, env: Record<string, string>) => {
       const done = spawnSync(program, [...first, ...args], { input, env: { ...process.env, ...env } });
       return { printed: String(done.stdout).trim(), code: done.status, said: String(done.stderr) };
@@ -238,10 +243,7 @@ describe.each(Object.keys(SNIPPETS).filter((name) => name in RUNS))("in %s", (na
   const { tested: isSent } = snippetOf(name, "hmac", "send") ?? { tested: false };
   if (isSent)
     itWith(tool, has)("sends to hookproof listen, and says what it answers", seconds(300), async () => {
-      const [program, ...first] = prepare(
-        snippetOf(name, "hmac", "send")?.file ?? "",
-        temporaryFolder("snippet"),
-      );
+      const [program, ...first] = prepare("hmac", "send");
       const send = async (args: readonly string[], secret = SECRET) => {
         const child = spawn(program, [...first, ...args], {
           env: { ...process.env, HOOKPROOF_SECRET: secret },
@@ -280,10 +282,7 @@ describe.each(Object.keys(SNIPPETS).filter((name) => name in RUNS))("in %s", (na
         if (!rsa) throw new Error("no RSA key");
         const secretKey = join(temporaryFolder("snippet-keys"), "private.pem");
         writeFileSync(secretKey, rsa.privatePkcs8Pem, { mode: 0o600 });
-        const [program, ...first] = prepare(
-          snippetOf(name, "jwt", "send")?.file ?? "",
-          temporaryFolder("snippet"),
-        );
+        const [program, ...first] = prepare("jwt", "send");
         const send = async (...args: string[]) => {
           const child = spawn(program, [...first, ...args], {
             env: { ...process.env, HOOKPROOF_KEY: secretKey },

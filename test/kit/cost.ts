@@ -29,14 +29,15 @@ function standardWork(): string {
 
 /**
  * What a call costs in milliseconds, if that is more than it may: where this processor is slow, or shared at the moment,
- * as much more as a known work takes longer on it just now. What was dear in one round alone was not the call.
+ * as much more as a known work takes longer on it just now. What was dear in some rounds alone was not the call.
  */
 export async function tooMuch(call: () => unknown, most: number): Promise<number | undefined> {
   let least = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < 12; round++) {
     const cost = await costOf(call, most);
     if (cost <= most || cost <= (most * (await costOf(standardWork, 2.5))) / 2.5) return undefined;
     least = Math.min(least, cost);
+    if (cost > 20 * most) break; // no neighbour does that
   }
   return Math.round(least);
 }

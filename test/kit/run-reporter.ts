@@ -1,6 +1,7 @@
 // Says at the end of a run what was skipped and for want of what, and writes down what the run came to.
 import { writeFileSync } from "node:fs";
 import { relative } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import type { Reporter, SerializedError, TestCase, TestModule, Vitest } from "vitest/node";
 
 /** What a run came to: written as JSON into the file that HOOKPROOF_OUTCOME names, for `.ci/run`. */
@@ -12,11 +13,17 @@ interface Outcome {
   readonly skippedIn: readonly string[];
   /** Files in which a test failed, that could not be read, or during which something failed that no test waited for. */
   readonly failedIn: readonly string[];
+  /** What the first of the failed tests said. */
+  readonly faults: readonly { readonly file: string; readonly words: string }[];
   /** The files that took longest, the longest first. */
   readonly longest: readonly { readonly name: string; readonly seconds: number }[];
 }
 
 const LONGEST = 12;
+
+/** Failed tests of which the outcome holds what they said, and how much of it: the end of a log is what is kept of a run. */
+const FAULTS = 6;
+const WORDS = 300;
 
 /** What a title of `itWith` ends with, the groups it is in included. */
 const WANT = /\[with ([^\]]+)\]/g;
@@ -50,6 +57,9 @@ export class RunReporter implements Reporter {
       skipped: skipped.length,
       skippedIn: namesOf(skipped.map(({ module }) => module)),
       failedIn: [...new Set([...namesOf([...unread, ...failed.map(({ module }) => module)]), ...unheard])],
+      faults: failed
+        .slice(0, FAULTS)
+        .map((test) => ({ file: test.module.relativeModuleId, words: wordsOf(test) })),
       longest: longestOf(modules),
     });
     for (const line of judge(skipped.map(({ fullName }) => fullName))) {
@@ -63,6 +73,13 @@ export class RunReporter implements Reporter {
     const pattern = test.project.config.testNamePattern;
     return !pattern || pattern.test(test.fullName.replaceAll(" > ", " "));
   }
+}
+
+/** A failed test's title and what it said, in one line. */
+function wordsOf(test: TestCase): string {
+  const [error] = test.result().errors ?? [];
+  const said = stripVTControlCharacters([error?.message, error?.diff].filter(Boolean).join(" "));
+  return `${test.fullName}: ${said}`.replaceAll(/\s+/g, " ").slice(0, WORDS);
 }
 
 /** By their tests and imports; files run side by side, so these are more than the run took. */

@@ -47,6 +47,28 @@ it("names a test file that passed only alone, and is green", () => {
   expect(code).toBe(0);
 });
 
+it("tells what fails alone as well from what passed alone, with what the tests said", () => {
+  const outcome = (files: string[]) =>
+    JSON.stringify({
+      ...{ passed: 8, failed: files.length, skipped: 0, failedIn: files },
+      faults: files.map((file) => ({ file, words: `adds: ${file} is not 2` })),
+    });
+  const { end, code } = run((work) => {
+    const seen = join(work, "seen");
+    const says = (files: string[]) => `echo '${outcome(files)}' > "$HOOKPROOF_OUTCOME"`;
+    const both = says(["test/a.test.ts", "test/b.test.ts"]);
+    const command = `if [ -e ${seen} ]; then ${says(["test/b.test.ts"])}; else touch ${seen}; ${both}; fi; false #`;
+    return [{ name: "tests", command, takes: 2, tests: true }];
+  });
+  const [failed, unstable] = end.split("UNSTABLE");
+  expect(failed).toMatch(
+    /FAILED tests .*\n.*\n {4}test\/b\.test\.ts\n {6}adds: test\/b\.test\.ts is not 2\n\n$/,
+  );
+  expect(unstable).toContain(" test/a.test.ts: it failed, and passed alone");
+  expect(unstable).toContain("\n      adds: test/a.test.ts is not 2\n");
+  expect(code).toBe(1);
+});
+
 it("runs a stage that is no test once more where it is told to, and says what it said the first time", () => {
   const { end, code } = run((work) => [
     {
