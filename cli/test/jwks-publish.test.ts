@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { openKeyStore } from "hookproof/node";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -64,6 +65,31 @@ describe("jwks publish, as a process", () => {
     expect(await store.list()).toEqual(before);
   });
 
+  it("leaves a sum of its looks when it is stopped", async () => {
+    const home = temporaryFolder("publish-sum");
+    const www = join(home, "www");
+    const args = ["--store", join(home, "keys"), "--json", "--folder", www, "--watch", "--every", "20ms"];
+    const url = `${await folderHost(www)}/jwks.json`;
+    const watching = spawn(process.execPath, [BIN, "jwks", "publish", "--url", url, ...args], {
+      stdio: ["ignore", "pipe", "ignore"],
+      env: { ...process.env, HOOKPROOF_HOME: home },
+    });
+    onTestFinished(() => void watching.kill("SIGKILL"));
+    const left = text(watching.stdout);
+    // What has been uploaded is spoilt, and so uploaded again.
+    const file = join(www, "jwks.json");
+    const shown = () => (existsSync(file) ? readFileSync(file, "utf8") : "");
+    await expect.poll(shown).toContain('"kid"');
+    writeFileSync(file, "{}");
+    await expect.poll(shown).toContain('"kid"');
+    watching.kill("SIGINT");
+    expect(await once(watching, "exit")).toEqual([0, null]);
+    const sum = JSON.parse((await left).trimEnd().split("\n").at(-1) ?? "");
+    expect(sum).toMatchObject({ type: "watched", ok: true, looks: expect.any(Number), failed: 0 });
+    expect(sum.uploads).toBeGreaterThan(1);
+    expect(sum.looks).toBeGreaterThanOrEqual(sum.uploads);
+  });
+
   itWith("python3", hasPython)("uploads to a store that speaks S3, and sees it there", async () => {
     const home = temporaryFolder("publish-s3");
     const s3 = await startFakeS3("secret of the bucket", Date.now);
@@ -95,16 +121,16 @@ interface Answer {
 /** The next JSON line of a process that fits. */
 function nextAnswer(child: ChildProcess, fits = (_: Answer) => true): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    let text = "";
+    let seen = "";
     const look = (chunk: Buffer) => {
-      text += chunk;
-      const lines = text.split("\n").slice(0, -1);
+      seen += chunk;
+      const lines = seen.split("\n").slice(0, -1);
       const found = lines.map((line) => JSON.parse(line)).find(fits);
       if (!found) return;
       child.stdout?.off("data", look);
       resolve(found);
     };
     child.stdout?.on("data", look);
-    child.once("exit", () => reject(new Error(`ended: ${text}`)));
+    child.once("exit", () => reject(new Error(`ended: ${seen}`)));
   });
 }

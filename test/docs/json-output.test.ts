@@ -43,6 +43,7 @@ hookproof jwks serve --store keys &
 hookproof jwks check http://127.0.0.1:4410/.well-known/jwks.json
 hookproof keys generate --kid fresh --store keys
 hookproof jwks publish --store keys --url http://127.0.0.1:4410/.well-known/jwks.json --folder www
+hookproof jwks publish --store keys --url http://127.0.0.1:4410/.well-known/jwks.json --folder www --watch --json > watched.jsonl & until grep -q publication watched.jsonl; do sleep 0.05; done; kill -INT $!; wait $!; tail -1 watched.jsonl
 hookproof jwks publish --store keys --release
 echo eyJhbGciOiJFUzI1NiJ9.eyJhIjoxfQ.AAAA | hookproof inspect -
 echo eyJ0eXAiOiJzZWNldmVudCtqd3QifQ.eyJhIjoxfQ.AAAA | hookproof inspect -

@@ -9,11 +9,11 @@ import {
   publishKeySet,
 } from "hookproof/node";
 import type { Args, Command, Context } from "../command.js";
-import { EXIT, type ExitCode, usageError } from "../failure.js";
+import { EXIT, usageError } from "../failure.js";
 import type { Io } from "../io.js";
 import { openStore, PRIVATE_STORE_FLAGS } from "../keys/key-store-flags.js";
 import { keySetTransport } from "../keys/keys.js";
-import type { Output } from "../output.js";
+import { countOf, type Output } from "../output.js";
 import { shownTime, WAITED } from "../times.js";
 
 export const jwksPublish: Command = {
@@ -112,7 +112,7 @@ export const jwksPublish: Command = {
       out.note(`The store was empty; generated the key ${kid} (ES256).`);
     }
     const look = await looking(context, store, url, upload);
-    if (!args.flag("watch")) return look();
+    if (!args.flag("watch")) return (await look()).ok ? EXIT.ok : EXIT.unavailable;
     await watch(look, args.durationMs("every") ?? 60_000, context);
     return EXIT.ok;
   },
@@ -148,7 +148,7 @@ async function looking(
   store: KeyStore,
   url: string,
   upload: KeySetUpload,
-): Promise<() => Promise<ExitCode>> {
+): Promise<() => Promise<KeySetPublication>> {
   const options = {
     url,
     upload,
@@ -174,7 +174,7 @@ async function looking(
     const shown = JSON.stringify({ ...done, uploaded: false });
     if (shown !== last || done.uploaded) show(done, url, out);
     last = shown;
-    return done.ok ? EXIT.ok : EXIT.unavailable;
+    return done;
   };
 }
 
@@ -201,20 +201,32 @@ function show(
   if (!ok) out.note("The old key signs on, and nothing retires. Run it again once the host is fixed.");
 }
 
-/** Looks until the process is stopped; what fails is said, and the next look tries again. */
+/** Looks until the process is stopped, and leaves a sum; what fails is said, and the next look tries again. */
 async function watch(
-  look: () => Promise<ExitCode>,
+  look: () => Promise<KeySetPublication>,
   everyMs: number,
   { io, out }: Pick<Context, "io" | "out">,
 ): Promise<void> {
-  await look();
+  const sum = { looks: 0, uploads: 0, failed: 0 };
+  const count = ({ ok, uploaded }: Pick<KeySetPublication, "ok" | "uploaded">) => {
+    sum.looks++;
+    if (uploaded) sum.uploads++;
+    if (!ok) sum.failed++;
+  };
+  count(await look());
   while (!io.stopSignal.aborted) {
     await pause(everyMs, io.stopSignal);
-    if (io.stopSignal.aborted) return;
-    await look().catch((error: unknown) =>
-      out.warn(`No look: ${error instanceof Error ? error.message : "unknown"}`),
-    );
+    if (io.stopSignal.aborted) break;
+    try {
+      count(await look());
+    } catch (error) {
+      if (io.stopSignal.aborted) break;
+      count({ ok: false, uploaded: false });
+      out.warn(`No look: ${error instanceof Error ? error.message : "unknown"}`);
+    }
   }
+  out.document({ type: "watched", ok: true, ...sum });
+  out.note(`${countOf(sum.looks, "look")}, ${countOf(sum.uploads, "upload")}, ${sum.failed} failed`);
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
