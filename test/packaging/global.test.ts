@@ -1,10 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import manifest from "../../cli/package.json" with { type: "json" };
+import { root } from "../kit/built-package.js";
+import { fencedBlocks } from "../kit/markdown.js";
 import { itWith, POSIX } from "../kit/needs.js";
+import { emptyDatabase, testPostgres } from "../kit/postgres.js";
 import { openStage, type Stage } from "../kit/transcript.js";
 import { startTarballRegistry, type TarballRegistry } from "./tarball-registry.js";
 
@@ -41,7 +44,9 @@ beforeAll(async () => {
   });
 }, 400_000);
 
+const postgres = await testPostgres();
 afterAll(async () => {
+  await postgres?.stop();
   await stage?.close();
   await registry?.stop();
   rmSync(prefix, { recursive: true, force: true });
@@ -87,6 +92,41 @@ describe("installed for the whole machine into an empty prefix, from an empty ho
     );
     expect(seen.join("\n")).toContain("base64url-decoded first");
     expect(seen.at(-1)).toBe("? 7");
+  });
+
+  itWith("postgresql", postgres)(
+    "has a first event delivered through PostgreSQL after two more",
+    async () => {
+      const database = await emptyDatabase(postgres?.url ?? "", "newcomer");
+      mkdirSync(join(stage.folder, "work/app"));
+      copyFileSync(join(root, "examples/outbox-postgresql.mjs"), join(stage.folder, "work/app/index.mjs"));
+      // As the guide says it, but for the port: the first listener still runs.
+      const [block] = fencedBlocks(join(root, "docs/guides/outbox-postgresql.md")).filter(
+        ({ language, text }) => language === "sh" && text.includes("--write-secret"),
+      );
+      const lines = block?.text.replace("--write", "--port 4411 --no-ui --write").replace("4400", "4411");
+      const [listen, settings, program] = lines?.trimEnd().split("\n") ?? [];
+      expect((await stage.run("hookproof secret show")).join("\n")).toContain("listen --write-secret <file>");
+      const seen = await timed(
+        "from an empty folder to an event that was delivered through PostgreSQL",
+        "cd app && npm init --yes --silent > made.txt && npm install --silent hookproof pg",
+        `${listen} &`,
+        `cp secret.key app; cd app; export DATABASE_URL=${database}; ${settings}; ${program} > said.txt & \
+        until grep -qs delivered said.txt; do sleep 0.1; done; kill $!; wait $!; cat said.txt; \
+        hookproof outbox status --outbox ${database}`,
+      );
+      const [url, stored, delivered, ...status] = seen;
+      expect(url).toMatch(/^http/);
+      expect(stored).toBe("offboarded u_123");
+      expect(delivered).toMatch(/^delivered [0-9a-f-]{36}$/);
+      expect(status.join("\n")).toMatch(/offboarding .*\b1\b/);
+      expect(seen.filter((line) => /^[!?] /.test(line))).toEqual([]);
+    },
+  );
+
+  it("tests the listener, and has its verdict", async () => {
+    const seen = await timed("from a listener to its verdict", "hookproof test :4400 --allow-trigger");
+    expect(seen.join("\n")).toMatch(/^✔ 107 pass, 0 fail, 0 unclear, 0 skipped$/m);
   });
 
   itWith(...POSIX)("has its manual pages where man looks", () => {

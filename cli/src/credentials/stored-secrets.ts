@@ -6,6 +6,7 @@ import { type GivenFlags, nextStep } from "../config/next-step.js";
 import { CliError, EXIT } from "../failure.js";
 import { dataFolder, requireOwned, requirePrivate, writePrivateFile } from "../files.js";
 import type { Io } from "../io.js";
+import { sessionPorts } from "../serve/sessions.js";
 
 /** The owner of a stored secret: a profile of the user, or one of a project's configuration file. */
 export interface SecretOwner {
@@ -103,10 +104,14 @@ export function removeSecrets(io: Io, owner: SecretOwner): void {
 export function requireStored(io: Io, args: GivenFlags, owner: SecretOwner): StoredSecrets {
   const stored = storedSecrets(io, args, owner);
   if (stored) return stored;
+  const making = ["set", "generate"]
+    .map((verb) => nextStep(args, `hookproof secret ${verb} --profile ${owner.profile}`))
+    .join(", or: ");
   throw new CliError(EXIT.setup, "SECRET_MISSING", `${ownerInWords(owner)} has no stored secret.`, {
-    hint: ["set", "generate"]
-      .map((verb) => nextStep(args, `hookproof secret ${verb} --profile ${owner.profile}`))
-      .join(", or: "),
+    hint:
+      sessionPorts(io).length === 0
+        ? making
+        : `${making}. A local listener has a secret of its own, which hookproof listen --write-secret <file> writes down.`,
   });
 }
 
