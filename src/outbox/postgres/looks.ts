@@ -17,7 +17,7 @@ const MARGIN_MS = 10_000;
 const STORED_MS = 2_000;
 
 /** How long a look over all is not repeated, for each block that it read: about twenty times as long as it takes. */
-const PAUSE_PER_BLOCK_MS = 0.2;
+export const PAUSE_PER_BLOCK_MS = 0.2;
 
 /** The clock was put back if it shows a time that is so much earlier. */
 const BACK_MS = 1_000;

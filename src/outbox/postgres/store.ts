@@ -10,7 +10,7 @@ import {
 } from "../../postgres/database.js";
 import { filterCopy } from "../engine.js";
 import type { OutboxStore } from "../outbox-store.js";
-import type { DeadLetter, DeadLetterFilter, ListenerStats, OutboxEntry, OutboxEvent } from "../records.js";
+import type { DeadLetter, DeadLetterFilter, OutboxEntry, OutboxEvent } from "../records.js";
 import { clockFollower } from "./clock.js";
 import { ListenerControl } from "./control.js";
 import { DeadLetters } from "./dead-letters.js";
@@ -18,12 +18,12 @@ import { PostgresDueLooks } from "./due.js";
 import { enqueueing } from "./enqueue.js";
 import { type EntryRow, entryColumns, outboxEntry } from "./entries.js";
 import { storeFailure } from "./failures.js";
-import { lookedFrom } from "./floor.js";
 import { claiming, leasing } from "./leases.js";
-import { type Looks, looks } from "./looks.js";
+import { looks } from "./looks.js";
 import { type OutboxNames, OWN_PATH, outboxNames } from "./names.js";
 import { type HeldRow, heldLease, ms } from "./rows.js";
-import { IS_BEHIND, isPrepared, prepareTables } from "./schema.js";
+import { isPrepared, prepareTables } from "./schema.js";
+import { statistics } from "./stats.js";
 import { OutsideTransaction, requireTransaction, transactionOf } from "./transaction.js";
 import { Upkeep } from "./upkeep.js";
 import { createWaker } from "./wake.js";
@@ -88,6 +88,7 @@ class PostgresStore implements Store {
   readonly #control: ListenerControl;
   readonly #follow: ReturnType<typeof clockFollower>;
   readonly #lookups: Lookups;
+  readonly #statistics: ReturnType<typeof statistics>;
   readonly #waker: ReturnType<typeof createWaker>;
   #prepared: Promise<void> | undefined;
 
@@ -105,7 +106,8 @@ class PostgresStore implements Store {
     this.#dueLooks = new PostgresDueLooks(database, names);
     this.#control = new ListenerControl(database, names, this.#dueLooks);
     this.#follow = clockFollower(database, names);
-    this.#lookups = lookups(database, names, seen);
+    this.#lookups = lookups(database, names);
+    this.#statistics = statistics(database, names, seen);
     this.#waker = createWaker(database, names, pool.options?.max ?? 10);
   }
 
@@ -193,7 +195,7 @@ class PostgresStore implements Store {
 
   readonly find: Store["find"] = (id) => this.#run(() => this.#lookups.find(id));
 
-  readonly stats: Store["stats"] = () => this.#run(() => this.#lookups.stats());
+  readonly stats: Store["stats"] = () => this.#run(this.#statistics);
 
   readonly now: Store["now"] = () => this.#run(() => this.#lookups.now());
 
@@ -256,47 +258,15 @@ class PostgresStore implements Store {
   }
 }
 
-type StatsRow = Pick<ListenerStats, "listener" | "pending" | "delivered" | "dead"> & {
-  readonly in_flight: number;
-  readonly oldest_age: number | null;
-  readonly paused_at: number | null;
-  readonly pause_reason: string | null;
-  readonly rests_until: number | null;
-  readonly unknown_since: number | null;
-  readonly slowed: number | null;
-};
-
-function statsOf(row: StatsRow): ListenerStats {
-  const { listener, pending, in_flight: inFlight, delivered, dead, oldest_age: oldestAgeMs } = row;
-  const {
-    paused_at: since,
-    pause_reason: reason,
-    rests_until: restsUntil,
-    unknown_since: unknownSince,
-    slowed: slowedMs,
-  } = row;
-  return {
-    ...{ listener, pending, inFlight, delivered, dead, oldestAgeMs: Math.max(0, oldestAgeMs ?? 0) },
-    ...(since !== null && { paused: { since, ...(reason !== null && { reason }) } }),
-    ...(unknownSince !== null && { unknownSince }),
-    ...(slowedMs !== null && { slowedMs }),
-    ...(restsUntil !== null && { restsUntil }),
-  };
-}
-
 /** Questions that change nothing; none gets slower with the number of events. See `OutboxStore`. */
 interface Lookups {
   find(id: string): Promise<OutboxEntry[]>;
   leases(listener: string, ids: readonly string[]): Promise<ReturnType<typeof heldLease>[]>;
-  stats(): Promise<ListenerStats[]>;
   now(): Promise<number>;
 }
 
-function lookups(database: Database, names: OutboxNames, seen: Looks): Lookups {
-  const { event, tally, listener, floor } = names;
-  const first = (where: string, order: string) =>
-    `(SELECT e.ready_at FROM ${event} e WHERE e.listener = t.listener AND ${where} ORDER BY ${order} LIMIT 1)`;
-
+function lookups(database: Database, names: OutboxNames): Lookups {
+  const { event } = names;
   return {
     async find(id) {
       if (!isEventId(id)) return [];
@@ -314,33 +284,6 @@ function lookups(database: Database, names: OutboxNames, seen: Looks): Lookups {
            AND e.token IS NOT NULL AND e.ended_at IS NULL`,
       );
       return rows.map(heldLease);
-    },
-    /** Of the waiting events that were never tried, the first one due is the oldest. */
-    async stats() {
-      const rows = await database.read<StatsRow>(
-        `WITH counts AS (SELECT listener, sum(pending) AS pending, sum(delivered) AS delivered, sum(dead) AS dead
-           FROM ${tally} GROUP BY listener),
-         t AS (SELECT coalesce(c.listener, h.name) AS listener, coalesce(c.pending, 0) AS pending,
-             coalesce(c.delivered, 0) AS delivered, coalesce(c.dead, 0) AS dead, h.paused_at, h.pause_reason, h.rest_until, h.unknown_since
-           FROM counts c FULL JOIN ${listener} h ON h.name = c.listener),
-         leased AS (SELECT e.listener, count(*) FILTER (WHERE e.leased_until > now()) AS held,
-             min(e.ready_at) FILTER (WHERE e.leased_until <= now()) AS oldest
-           FROM ${event} e WHERE e.state = 'leased' AND e.leased_until > ${seen.leasesFrom()} GROUP BY e.listener)
-         SELECT t.listener, (t.pending - coalesce(l.held, 0))::float8 AS pending,
-           coalesce(l.held, 0)::float8 AS in_flight, t.delivered::float8 AS delivered, t.dead::float8 AS dead,
-           ${ms(`now() - least(${first(`e.state = 'waiting' AND e.due_at >= ${lookedFrom("low")}`, "e.due_at")},
-             ${first("e.state = 'later'", "e.due_at")},
-             ${first("e.state IN ('waiting', 'later') AND e.first_attempt_at IS NOT NULL", "e.first_attempt_at")},
-             ${first(IS_BEHIND, "e.ready_at")}, l.oldest)`)} AS oldest_age,
-           ${ms("t.paused_at")} AS paused_at, t.pause_reason, ${ms("t.unknown_since")} AS unknown_since,
-           ${ms("now() - low.noted_at")} AS slowed,
-           ${ms("CASE WHEN t.rest_until > now() THEN t.rest_until END")} AS rests_until
-         FROM t LEFT JOIN leased l ON l.listener = t.listener
-           LEFT JOIN ${floor} low ON low.listener = t.listener AND low.look_at < 'infinity'
-         WHERE t.pending <> 0 OR t.delivered <> 0 OR t.dead <> 0 OR t.paused_at IS NOT NULL
-         ORDER BY t.listener`,
-      );
-      return rows.map(statsOf);
     },
     async now() {
       const [row] = await database.read<{ now: number }>(`SELECT ${ms("now()")} AS now`);
