@@ -117,8 +117,6 @@ const WRONG_TIMES = [
   "9999999999",
 ];
 
-const isTimeOfAnotherForm = (text: string) => !/^[0-9]{1,11}$/.test(text);
-
 describe("verify --ignore-time leaves nothing out but the age", () => {
   const flags = () => ["--secret-file", path("secret.txt"), "--ignore-time"];
 
@@ -153,8 +151,7 @@ describe("verify --ignore-time leaves nothing out but the age", () => {
       "--ignore-time",
     );
     expect([exit, code]).toEqual([7, expect.stringMatching(/^TIMESTAMP_/)]);
-    // A number of the right form that is far from the clock is the verdict's own sentence.
-    expect(mistakes.length).toBe(isTimeOfAnotherForm(timestamp) ? 1 : 0);
+    expect(mistakes).toEqual([expect.stringMatching(/^timestamp-/)]);
   });
 
   it.each([

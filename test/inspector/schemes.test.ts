@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { createEvent, hmacSigner, signRequest } from "hookproof";
 import { generateKey, localKeys } from "hookproof/jwks";
 import { securityEventVerifier } from "hookproof/set";
 import { standardWebhooksVerifier } from "hookproof/standard-webhooks";
@@ -133,4 +134,55 @@ it("a token nested deeply is shown in no more characters than it has", async () 
   const { token } = await detail(1);
   expect(token?.compact).toBe(body);
   expect(JSON.stringify({ ...token, compact: "" }).length).toBeLessThan(body.length);
+});
+
+it("the mistakes of a request are those of the time at which it arrived", async () => {
+  const arrived = 1_767_225_600_000;
+  const asked: number[] = [];
+  const { url, detail } = await inspected({
+    listeners: () => [
+      {
+        id: "lst_1",
+        verifier: standardWebhooksVerifier({ secrets: SECRET }),
+        clock: { now: () => arrived },
+        mistakes: async ({ headers, body }, at) => {
+          asked.push(at);
+          return mistakesOf("standard-webhooks", { secrets: SECRET, headers, body, nowSeconds: at / 1000 });
+        },
+      },
+    ],
+  });
+  const timestamp = String(arrived / 1000 - 301);
+  const key = Buffer.from(SECRET.slice(6), "base64");
+  const mac = createHmac("sha256", key).update(`msg_1.${timestamp}.${BODY}`).digest("base64");
+  const names = { "webhook-id": "msg_1", "webhook-timestamp": timestamp, "webhook-signature": `v1,${mac}` };
+  await send(url, { method: "POST", headers: names, body: BODY });
+  expect((await detail(1)).mistakes).toMatchObject([
+    { id: "timestamp-too-old", message: expect.stringContaining("It is 301 s old.") },
+  ]);
+  expect(new Set(asked)).toEqual(new Set([arrived]));
+});
+
+it("so are those of a listener of the service whose clock was moved", async () => {
+  const secret = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
+  const arrived = 1_767_225_600_000;
+  const { url, detail } = await inspected({
+    listeners: (baseUrl) => [
+      {
+        listener: { id: "lst_1", baseUrl, auth: { method: "hmac", secret } },
+        clock: { now: () => arrived },
+      },
+    ],
+  });
+  const signed = async (at: number) => {
+    const event = createEvent({ a: 1 });
+    const signer = hmacSigner({ secret: `${secret}x` });
+    const { headers, body } = await signRequest({ url, signer, event, clock: { now: () => at } });
+    return send(url, { method: "POST", headers, body: Buffer.from(body).toString() });
+  };
+  await signed(arrived);
+  await signed(arrived - 3_600_000);
+  const found = async (n: number) => (await detail(n)).mistakes.map(({ id }) => id);
+  expect(await found(1)).toEqual(["signature-unexplained"]);
+  expect(await found(2)).toEqual(["signature-unexplained", "timestamp-stale"]);
 });

@@ -127,15 +127,19 @@ async function verifyBy(scheme: ChosenScheme, context: Context, request: Capture
   const { found, keySet, verifying } = await verifyingOf(scheme, context, request);
   const verifier = await madeWith(scheme, () => scheme.verifier(verifying));
   const at = checkTime(args, scheme.signedAt(request));
-  const clock = { now: () => at };
   const { method, target, headers, body } = request;
   // Parts of a request do not say its path.
   const url = args.isGiven("headers") ? (verifying.url ?? target) : target;
   const { createReceiver } = await import("hookproof/receiver");
-  const verdict = await createReceiver({ verifier, clock }).verify({ method, url, headers, body });
+  const verdict = await createReceiver({ verifier, clock: { now: () => at } }).verify({
+    method,
+    url,
+    headers,
+    body,
+  });
   const looks = !verdict.ok && (!args.isGiven("diagnose") || args.flag("diagnose"));
   const jwks = await keySet?.document();
-  const mistakes = looks ? await mistakesBehind(scheme, request, { ...verifying, jwks, clock }) : [];
+  const mistakes = looks ? await mistakesBehind(scheme, request, { ...verifying, jwks }, at) : [];
   const judgement = judgementOf(verdict, mistakes, request.doubt);
   print(context, judgement, found && usedSecret(found), {
     who: `A receiver of ${scheme.title}`,

@@ -162,14 +162,16 @@ async function anyKey(): Promise<SigningKey> {
   return { key: privateJwk, kid, alg };
 }
 
-/** The mistakes behind a refusal. */
+/** The mistakes behind a refusal as of a time, in milliseconds. */
 export async function mistakesBehind(
   { question }: CliScheme,
   request: CapturedRequest,
   verifying: Verifying,
+  at: number,
 ): Promise<readonly Mistake[]> {
   const { diagnose } = await import("hookproof/diagnose");
-  return (await diagnose(question(request, verifying))).mistakes;
+  // Here for all schemes: one that is not told the time says nothing of a request's age, or judges it by the wrong clock.
+  return (await diagnose({ ...question(request, verifying), clock: { now: () => at } })).mistakes;
 }
 
 /** The mistakes of every scheme, or of one, each with the scheme's name. */

@@ -1,5 +1,5 @@
 // The table of schemes for `--scheme`: what each needs to sign, verify and diagnose.
-import { type Clock, generateSecret, type Signer, type SigningKey } from "hookproof";
+import { generateSecret, type Signer, type SigningKey } from "hookproof";
 import type {
   HttpSignatureInput,
   OtherScheme,
@@ -40,8 +40,6 @@ export type Verifying = Omit<SchemeSettings, "name"> & {
   readonly jwks?: Jwks | undefined;
   /** The receiver's URL. */
   readonly url?: string | undefined;
-  /** The receiver's time, for the mistakes. */
-  readonly clock?: Clock;
 };
 
 /** What proves a request: a shared secret, or a private key of which the receiver has the public half. */
@@ -83,7 +81,7 @@ export interface CliScheme {
   verifier(verifying: Verifying): Promise<Verifier>;
   /** The name that a signer and `diagnose` have for it. */
   readonly scheme: OtherScheme;
-  /** What `diagnose` is asked for the mistakes behind a refusal. */
+  /** What `diagnose` is asked for the mistakes behind a refusal, besides the time. */
   question(
     request: CapturedRequest,
     verifying: Verifying,
@@ -172,14 +170,13 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
       issuer,
       audience,
     }),
-    question: (request, { issuer, audience, keys, jwks, clock }) => ({
+    question: (request, { issuer, audience, keys, jwks }) => ({
       scheme: "security-event-token",
       request,
       issuer,
       audience,
       keys,
       jwks,
-      clock,
     }),
     signedAt: ({ body }) => timesOfToken(Buffer.from(body).toString("latin1")),
   },
@@ -207,7 +204,6 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
     question: (request, verifying) => ({
       scheme: "http-signature",
       request,
-      clock: verifying.clock,
       jwks: verifying.jwks,
       ...keysByName(verifying),
     }),

@@ -33,8 +33,8 @@ export interface Expecting {
   listener(
     place: Place & { allowedCidrs: readonly string[]; forwards: boolean },
   ): Promise<LocalListener | SchemeListener>;
-  /** The mistakes behind a refusal. */
-  mistakes(request: HandledRequest["request"], place: Place): Promise<readonly Mistake[]>;
+  /** The mistakes behind a refusal of a request that arrived at a time, in milliseconds. */
+  mistakes(request: HandledRequest["request"], place: Place, at: number): Promise<readonly Mistake[]>;
 }
 
 /** What the flags of `listen` say. */
@@ -59,10 +59,10 @@ export async function expectingOf(context: Context): Promise<Expecting> {
       // Showing requests is harmless; a forwarded request reaches an automation.
       allowDocumentedSecret: !forwards,
     }),
-    mistakes: async (request, place) => {
+    mistakes: async (request, place, at) => {
       const { diagnose } = await import("hookproof/diagnose");
-      const jwks = await keySet?.document();
-      return (await diagnose({ request, listener: { ...place, auth }, jwks })).mistakes;
+      const [jwks, clock] = [await keySet?.document(), { now: () => at }];
+      return (await diagnose({ request, listener: { ...place, auth }, jwks, clock })).mistakes;
     },
   };
 }
@@ -89,9 +89,9 @@ async function ofScheme(
     const url = `${baseUrl}/api/v1/webhooks/incoming/${id}`;
     return { ...scheme.settingsFor(url), url, keys, secrets };
   };
-  const mistakes: Expecting["mistakes"] = async ({ method, url: target, headers, body }, place) => {
+  const mistakes: Expecting["mistakes"] = async ({ method, url: target, headers, body }, place, at) => {
     const captured = { method, target, headers: headers as [string, string][], body };
-    return mistakesBehind(scheme, captured, { ...verifyingAt(place), jwks: await keySet?.document() });
+    return mistakesBehind(scheme, captured, { ...verifyingAt(place), jwks: await keySet?.document() }, at);
   };
   return {
     method: keys ? "jwt" : "hmac",
@@ -104,7 +104,7 @@ async function ofScheme(
       secrets,
       ...(await schemeSigner(context, scheme, verifyingAt(place))),
       testEvent: scheme.example,
-      mistakes: (request) => mistakes(request, place),
+      mistakes: (request, at) => mistakes(request, place, at),
     }),
     mistakes,
   };

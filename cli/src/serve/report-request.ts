@@ -12,7 +12,7 @@ import { eventTypeIn } from "./security-event-types.js";
 /** What `listen` does with every request besides answering it. */
 export interface Reporting {
   /** The mistakes behind a refusal. */
-  mistakes(request: HandledRequest["request"]): Promise<readonly Mistake[]>;
+  mistakes(handled: HandledRequest): Promise<readonly Mistake[]>;
   /** How the application answered what was forwarded to it; undefined for what was not. */
   forwarded(request: HandledRequest["request"]): Forwarded | undefined;
 }
@@ -68,7 +68,7 @@ export async function reportRequest(
     ? {}
     : forwarded && !isTaken(forwarded)
       ? { reason: refusedBehind(forwarded) }
-      : await reasonFor(verdict, request, mistakes);
+      : await reasonFor(verdict, () => mistakes(handled));
   const type = typeOf(request.body) ?? (verdict.ok ? eventTypeIn(verdict.event.payload) : undefined);
   showRequest(out, handled);
   out.document({
@@ -175,11 +175,10 @@ function seenEventId({ checks }: Verdict): string | undefined {
 /** Why a request was refused, in words: the known mistake that explains it, or what the check saw. */
 async function reasonFor(
   verdict: Exclude<Verdict, { ok: true }>,
-  request: HandledRequest["request"],
-  mistakesIn: Reporting["mistakes"],
+  mistakes: () => Promise<readonly Mistake[]>,
 ): Promise<{ reason: string; fix?: string }> {
   const looks = EXPLAINED_STATUSES.has(verdict.status);
-  const [mistake] = looks ? await mistakesIn(request) : [];
+  const [mistake] = looks ? await mistakes() : [];
   return mistake ? { reason: mistake.message, fix: mistake.fix } : { reason: verdict.detail };
 }
 

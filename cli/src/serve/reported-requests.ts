@@ -83,7 +83,7 @@ export class ReportedRequests {
     const { id, expecting } = this.#listener;
     const where = { id, baseUrl };
     const reporting: Reporting = {
-      mistakes: (request) => expecting.mistakes(request, where),
+      mistakes: ({ request, receivedAt }) => expecting.mistakes(request, where, receivedAt),
       forwarded: (request) => this.#forwarded.get(request),
     };
     this.#count(handled.status, (n) => reportRequest(this.#context, n, handled, reporting));

@@ -65,6 +65,7 @@ export function readEntryLine(line: unknown): Entry | undefined {
     checks: listOf(value.checks, checkOf),
     mistakes,
     ...(value.masked === true ? { masked: true } : {}),
+    ...(Number.isSafeInteger(value.clockAhead) ? { clockAhead: value.clockAhead as number } : {}),
     answer: {
       headers: pairsOf(answer?.headers) ?? [],
       body: typeof answer?.body === "string" ? answer.body.slice(0, LIMITS.answerCharacters) : "",

@@ -15,6 +15,8 @@ export interface Entry {
   /** Undefined until somebody has looked for them. */
   readonly mistakes?: readonly Mistake[] | undefined;
   readonly masked?: true | undefined;
+  /** How far the listener's clock was ahead of the machine's when the request arrived, in milliseconds; 0 by default. */
+  readonly clockAhead?: number | undefined;
   readonly answer: { readonly headers: readonly HeaderPair[]; readonly body: string };
   readonly forwarded?: Forwarded | undefined;
   /** What the listener demanded at that time: it may be another one when the request is looked at. */

@@ -65,9 +65,16 @@ export function entryOf(seen: SeenRequest, context: RequestContext): { entry: Dr
     checks: verdict.checks,
     answer: { headers: answer.headers, body: answer.body.slice(0, LIMITS.answerCharacters) },
     ...(forwarded ? { forwarded } : {}),
+    ...clockOf(watched, receivedAt),
     demanded: watched?.demanded({ headers, body: request.body, at: watched.now() }),
   };
   return { entry: withoutSecrets(unmasked, context.secrets), unmasked };
+}
+
+/** How far the listener's clock is from the machine's: a service's can be moved, and its requests are judged by it. */
+function clockOf(watched: WatchedListener | undefined, receivedAt: number): Pick<Entry, "clockAhead"> {
+  const now = watched?.now();
+  return now === undefined || Math.abs(now - Date.now()) < 1_000 ? {} : { clockAhead: now - receivedAt };
 }
 
 /** The event id of another scheme than the service's own: what its checks have seen of it, in quotes. */

@@ -51,8 +51,8 @@ export interface SchemeListener extends SchemeReceiverOptions, Handling {
   signer?: Signer | undefined;
   /** The type of an inspector's test event that the scheme can sign; by default `user.offboarded`. */
   testEvent?: string | undefined;
-  /** The mistakes behind a refusal, for an inspector. */
-  mistakes?: ((request: CompleteRequest) => Promise<readonly Mistake[]>) | undefined;
+  /** The mistakes behind a refusal of a request that arrived `at` a time in milliseconds, for an inspector. */
+  mistakes?: ((request: CompleteRequest, at: number) => Promise<readonly Mistake[]>) | undefined;
 }
 
 /** A listener of either kind. */
