@@ -28,6 +28,7 @@ const ADDED = {
     "test/inspector/programs.test.ts",
     "test/doctor/diagnose/frameworks/*.test.ts",
     "cli/test/snippets.test.ts",
+    "test/doctor/advice/compiled-fixes.test.ts",
   ],
   browser: ["test/browser/*.test.ts"],
   // The documentation site, built.

@@ -17,7 +17,7 @@ export const VERIFY = {
 export const SIGN_FOR_LISTENER = {
   library: "Sign at every attempt, for the listener's exact URL; diagnose shows both values.",
   command:
-    "Sign at every attempt, for the listener's exact URL; hookproof verify <capture> --jwks <url> shows both values.",
+    "Sign at every attempt, for the listener's exact URL; hookproof verify <capture> --jwks <url> --url <listener url> shows both values.",
   outbox: "Correct the listener's URL: a token is signed for it at every attempt.",
   dead: `Correct the listener's URL, ${REDRIVE}`,
 };

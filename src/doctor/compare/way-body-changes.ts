@@ -103,7 +103,7 @@ export const BODY_CHANGES = {
     id: "body-line-ends",
     title: "Other line ends",
     message: "The body's line ends have changed between LF and CRLF.",
-    fix: `${RAW} With curl use --data-binary.`,
+    fix: `${RAW} In a shell: curl --data-binary @body.json.`,
     by: [
       "Git (autocrlf) and editors, where the body went through a file",
       "mail gateways",

@@ -24,7 +24,7 @@ export const FIXES: Readonly<Record<Family, Partial<Record<Language, string>>>> 
     java: "Files.readString(path).strip(), and no quotes where it is stored.",
     go: "strings.TrimSpace(string(data)) of what os.ReadFile(path) gives, and no quotes where it is stored.",
     csharp: "File.ReadAllText(path).Trim(), and no quotes where it is stored.",
-    rust: "std::fs::read_to_string(path)?.trim(), and no quotes where it is stored.",
+    rust: "std::fs::read_to_string(path)?.trim().to_owned(), and no quotes where it is stored.",
   },
   input: {
     node: "createHmac('sha256', secret).update(timestamp + '.' + eventId + '.').update(body), with the headers' texts and the body's bytes.",
@@ -35,7 +35,7 @@ export const FIXES: Readonly<Record<Family, Partial<Record<Language, string>>>> 
     java: 'mac.update((timestamp + "." + eventId + ".").getBytes(UTF_8)); mac.doFinal(body), with HmacSHA256.',
     go: 'mac.Write([]byte(timestamp + "." + eventID + ".")); mac.Write(body), with the headers\' texts and the body\'s bytes.',
     csharp:
-      "hmac.ComputeHash([.. Encoding.UTF8.GetBytes($\"{timestamp}.{eventId}.\"), .. body]), with the headers' texts and the body's bytes.",
+      "hmac.ComputeHash(Encoding.UTF8.GetBytes($\"{timestamp}.{eventId}.\").Concat(body).ToArray()), with the headers' texts and the body's bytes.",
     rust: "mac.update(format!(\"{timestamp}.{event_id}.\").as_bytes()); mac.update(&body), with the headers' texts and the body's bytes.",
   },
   form: {
@@ -45,8 +45,8 @@ export const FIXES: Readonly<Record<Family, Partial<Record<Language, string>>>> 
     ruby: "Base64.urlsafe_encode64(mac, padding: false)",
     java: "Base64.getUrlEncoder().withoutPadding().encodeToString(mac)",
     go: "base64.RawURLEncoding.EncodeToString(mac.Sum(nil))",
-    csharp: "WebEncoders.Base64UrlEncode(hash)",
-    rust: "URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())",
+    csharp: "Convert.ToBase64String(hash).TrimEnd('=').Replace('+', '-').Replace('/', '_')",
+    rust: "Base64UrlUnpadded::encode(&mac.finalize().into_bytes(), &mut [0; 43]).unwrap().to_owned()",
   },
   body: {
     node: "Verify the bytes as received: express.raw({ type: () => true }), await request.arrayBuffer().",
@@ -86,14 +86,14 @@ export const GENERAL_FIXES: Readonly<Partial<Record<Family, string>>> = {
   body: "Verify the bytes as received, and parse them afterwards.",
   time: "Compare in seconds: abs(now - timestamp) <= 300, and verify with the header's text.",
   clock:
-    "Set the listener's clock: timedatectl status. Compare Unix times, which are UTC, and not local times.",
+    "Set the listener's clock: date +%s prints it. Compare Unix times, which are UTC, and not local times.",
   headers: "Read Webhook-Timestamp, Webhook-Event-Id and Webhook-Signature (tokens: Authorization).",
   token:
     "Compare sub with the base URL, aud with the listener's URL, jti with Webhook-Event-Id, htm with POST, and htb_s256 with the base64url of the body's SHA-256.",
 };
 
 /** What a sender writes so that it signs the bytes that it sends. */
-const SENT_BODY: Readonly<Record<Language, string>> = {
+export const SENT_BODY: Readonly<Record<Language, string>> = {
   node: "const body = JSON.stringify(payload), for the signature and for fetch(url, { body }).",
   python: "body = json.dumps(payload).encode(), for the signature and for requests.post(url, data=body).",
   php: "$body = json_encode($payload), for the signature and for CURLOPT_POSTFIELDS.",

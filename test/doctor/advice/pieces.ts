@@ -30,6 +30,8 @@ type Part =
   | "half"
   | "fingerprint"
   | "line"
+  | "tokenInput"
+  | "answer"
   | "posted";
 
 export interface Piece {
@@ -54,6 +56,15 @@ export const PIECES: readonly Piece[] = [
   node("createHmac('sha256', secret).update(input).digest('base64url')", "signature"),
   node("createHmac('sha256', secret).update(head).update(req.body)", "hmacOfAll"),
   node("createHmac('sha256', secret)", "hmac"),
+  node("digest('base64url')", "signature"),
+  node("const { secret } = await loadSecret()", "secret"),
+  node("fetch(url, { method: 'POST', headers, body })", "posted"),
+  node("headers.set(name, value)", "posted"),
+  node("base64url(header) + '.' + base64url(claims) + '.' + base64url(signature)", "authorization"),
+  node("base64url(header) + '.' + base64url(claims)", "tokenInput"),
+  node("sign(claims)", "authorization"),
+  node("res.send(JSON.stringify(keySet))", "answer"),
+  node("res.json(keySet)", "answer"),
   node("createHmac('sha256', key).update(text)", "standardHmac"),
   node("createHmac('sha256', key)", "standardHmac"),
   node("'v1,' + hmac.digest('base64')", "standard"),
@@ -115,9 +126,12 @@ export const PIECES: readonly Piece[] = [
   other("python3", "base64.urlsafe_b64encode(mac.digest()).rstrip(b'=').decode()", "signature"),
   other("python3", "base64.urlsafe_b64encode(mac.digest()).rstrip(b'=')", "signature"),
   other("python3", "open(path, encoding='utf-8-sig')", "secret"),
+  other("python3", "encoding='utf-8'", "body"),
+  other("python3", "padding.PKCS1v15()", "rsaSignature"),
   other("python3", "r.to_bytes(32, 'big')", "half"),
   other("ruby", "JSON.generate(payload)", "body"),
   other("sh", "base64 -w0", "line"),
+  other("sh", "date +%s", "timestamp"),
   other("sh", "curl --data-binary @body.json", "posted"),
   other("php", "hash_hmac('sha256', $input, $secret, true)", "signature"),
   other("php", "json_encode($payload)", "body"),
@@ -126,8 +140,8 @@ export const PIECES: readonly Piece[] = [
   other("sh", "openssl dgst -sha256 -hmac $SECRET -binary | basenc --base64url -w0 | tr -d '='", "signature"),
 ];
 
-/** What a fix says not to write, or shows of another language or program, is no code to run. */
-const NOT_TO_WRITE = /(?:\bnot|\bwithout|\bneither|\bno) [^.;:]*(?:\([^)]*\)[^.;:]*)*/g;
+/** What a fix says not to write, or shows of another language or program, is no code to run. A name may have a period in it. */
+const NOT_TO_WRITE = /(?:\bnot|\bwithout|\bneither|\bno) (?:\([^)]*\)|[^.;:(]|\.(?=\w))*/g;
 
 /** A fix without the code that it says not to write. */
 export function withoutWhatIsNotTold(fix: string): string {

@@ -3,6 +3,7 @@ import { HMAC_MUTANTS } from "../../kit/probes/hmac-mutants.js";
 import { JWT_MUTANTS } from "../../kit/probes/jwt-mutants.js";
 import { type Advice, commandsIn } from "./advice.js";
 import { commandsOf } from "./commands.js";
+import { compiledIn } from "./compiled.js";
 import { piecesOf, withoutWhatIsNotTold } from "./pieces.js";
 
 /** How far an advice is run. */
@@ -20,10 +21,15 @@ const CAUGHT = new Set(
 /** A call, or a command with its words; "base64 of" is none. */
 const CODE = /\w\(|\b(?:openssl|curl|npm|chmod|printf|jq|timedatectl) [-\w]|\bbase64 -/;
 
+const listed = (pieces: readonly { code: string }[]) => pieces.map(({ code }) => `\`${code}\``).join(", ");
+
 export function runBy({ kind, id, fix }: Advice): RunBy {
-  const pieces = piecesOf(fix);
-  if (pieces.length > 0)
-    return { state: "run", by: `run-fixes: ${pieces.map(({ code }) => `\`${code}\``).join(", ")}` };
+  const [pieces, compiled] = [piecesOf(fix), compiledIn(fix)];
+  const ran = [
+    ...(pieces.length > 0 ? [`run-fixes: ${listed(pieces)}`] : []),
+    ...(compiled.length > 0 ? [`compiled-fixes: ${listed(compiled)}`] : []),
+  ];
+  if (ran.length > 0) return { state: "run", by: ran.join("; ") };
   const commands = commandsOf(fix);
   if (commands.length > 0)
     return {

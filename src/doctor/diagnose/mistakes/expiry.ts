@@ -72,7 +72,7 @@ export const EXPIRED: readonly FoundMistake<Expiry>[] = [
     title: "Token expired on the way, or the clock is behind",
     message:
       "The token has expired, but by the request's own timestamp it had not: the sender's clock is behind, or the request was held back.",
-    fix: "Set the sender's clock: timedatectl status. Sign a new token for each attempt, with 300 s to live.",
+    fix: "Set the sender's clock: date +%s prints it. Sign a new token for each attempt, with 300 s to live.",
     find({ past, wasValid, away }) {
       return past >= 0 && wasValid && `${this.message} It expired ${past} s ago. ${away}`;
     },
@@ -145,7 +145,7 @@ export const EXPIRY_MISTAKES: readonly FoundMistake<Expiry>[] = [
     title: "exp too far ahead, because of the clock",
     message:
       "The claim exp is more than 10 minutes ahead, but by the request's own timestamp it is not: the sender's clock is ahead.",
-    fix: "Set the sender's clock: timedatectl status. With 300 s to live there is room for a clock that is off.",
+    fix: "Set the sender's clock: date +%s prints it. With 300 s to live there is room for a clock that is off.",
     find({ past, wasValid, away }) {
       return -past > MAX_TOKEN_LIFETIME_SECONDS && wasValid && `${this.message} ${away}`;
     },

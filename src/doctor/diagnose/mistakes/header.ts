@@ -129,7 +129,7 @@ export const TIMESTAMP_STALE: FoundMistake<number> = {
   id: "timestamp-stale",
   title: "Timestamp too old",
   message: "Webhook-Timestamp lies more than 5 minutes in the past.",
-  fix: "Sign each attempt again, with a fresh timestamp and the same event id, and set the clocks: timedatectl status.",
+  fix: "Sign each attempt again, with a fresh timestamp and the same event id, and set the clocks: date +%s prints one.",
   listener: {
     family: "clock",
     accepts: "those with a timestamp of the past",
@@ -147,7 +147,7 @@ export const AGE_MISTAKES: readonly FoundMistake<number>[] = [
     id: "timestamp-ahead",
     title: "Timestamp in the future",
     message: "Webhook-Timestamp lies more than 5 minutes in the future.",
-    fix: "Set the sender's clock: timedatectl status. Take the time in UTC: Date.now(), in Python time.time().",
+    fix: "Set the sender's clock: date +%s prints it. Take the time in UTC: Math.floor(Date.now() / 1000), in Python int(time.time()).",
     listener: {
       family: "clock",
       accepts: "those with a timestamp yet to come",

@@ -35,7 +35,7 @@ export const KEY_SET_SHAPES = {
     id: "key-set-text",
     title: "A key set serialised twice",
     message: "The key set is a text that holds JSON: it was serialised twice.",
-    fix: "Serialise it once: res.json(keySet), or res.send(JSON.stringify(keySet)), not both.",
+    fix: "Serialise it once: res.json(keySet), or else res.send(JSON.stringify(keySet)).",
   },
   configuration: {
     id: "key-set-openid-configuration",

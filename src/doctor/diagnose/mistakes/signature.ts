@@ -322,7 +322,7 @@ export const SIGNATURE_ZEROS_LOST: MistakeRow = {
   title: "Zeros of the hex lost",
   message:
     "The digest is right, but its bytes are printed in hex without their zeros in front, or with their sign.",
-  fix: 'Encode the bytes as base64url. In Java Base64.getUrlEncoder().withoutPadding(), not Integer.toHexString; in C printf("%02x") prints two digits.',
+  fix: 'Encode the bytes as base64url. In Java Base64.getUrlEncoder().withoutPadding(), not Integer.toHexString; in C printf("%02x", byte) prints two digits.',
 };
 
 /** The signature was changed into capitals or small letters. */

@@ -175,7 +175,7 @@ export const WHOLE_CLAIMS_MISTAKES: readonly FoundMistake<WholeClaims>[] = [
     id: "token-claims-encoded-twice",
     title: "Claims encoded twice",
     message: "The claims are a text of JSON that was serialised or encoded once more.",
-    fix: "Hand the library an object and not its text: sign({ sub, … }), not sign(JSON.stringify({ sub, … })).",
+    fix: "Hand the library an object and not its text: sign(claims), not sign(JSON.stringify(claims)).",
     find({ members, text }) {
       if (members !== undefined) return false;
       const plain = /^"(?:[^"\\]|\\.)*"$/s.test(text)

@@ -342,7 +342,7 @@ export const REQUEST_MISTAKES: readonly FoundMistake<Facts>[] = [
     id: "signature-in-der",
     title: "Signature in DER",
     message: "The signature is DER, as OpenSSL writes it, and not the 64 bytes of ecdsa-p256-sha256.",
-    fix: "Write r and s as 32 bytes each: in Node sign(…, { key, dsaEncoding: 'ieee-p1363' }).",
+    fix: "Write r and s as 32 bytes each: in Node sign('sha256', input, { key, dsaEncoding: 'ieee-p1363' }).",
     find: ({ first }) =>
       (first?.parameters.alg === ALGORITHM_NAMES.ES256 || first?.parameters.alg === undefined) &&
       first !== undefined &&

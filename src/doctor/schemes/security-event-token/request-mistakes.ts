@@ -44,7 +44,7 @@ const BODY_MISTAKES: readonly FoundMistake<Facts>[] = [
     id: "body-in-quotes",
     title: "Token in quotes",
     message: "The token stands in quotes, as a JSON text.",
-    fix: "Send the token's characters alone: body: token, not body: JSON.stringify(token).",
+    fix: "Send the token's characters alone, as the body, not JSON.stringify(token).",
     find: ({ text }) => /^\s*["']/.test(text) && TOKEN.test(text),
   },
   {
@@ -68,7 +68,7 @@ const BODY_MISTAKES: readonly FoundMistake<Facts>[] = [
     id: "body-line-break",
     title: "White space around the token",
     message: "White space or a line break stands around the token.",
-    fix: "Take it away: token.trim(). In a shell printf %s, and curl --data-binary.",
+    fix: "Take it away: token.trim(). In a shell printf %s, and curl --data-binary @body.json.",
     find: ({ text }) => /^\s|\s$/.test(text) && TOKEN.test(text) && !/^\s*["'{]/.test(text),
   },
   {

@@ -75,7 +75,7 @@ export const HEADER_MISTAKES: readonly FoundMistake<Facts>[] = [
     id: "signature-in-der",
     title: "Signature in DER",
     message: "The signature is DER, as OpenSSL writes it, and not the 64 bytes of ES256.",
-    fix: "Write r and s as 32 bytes each: in Node createSign(…).sign({ key, dsaEncoding: 'ieee-p1363' }).",
+    fix: "Write r and s as 32 bytes each: in Node sign('sha256', input, { key, dsaEncoding: 'ieee-p1363' }).",
     find({ header, segments }) {
       const bytes = header.alg === "ES256" ? decodeBase64url(segments[2] ?? "") : undefined;
       return bytes !== undefined && rawFromDer(bytes).length === 64;

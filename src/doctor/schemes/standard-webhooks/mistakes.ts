@@ -215,7 +215,7 @@ const BODY_MISTAKES: readonly RepeatableMistake<(body: Uint8Array) => Uint8Array
     title: "Line break at the end of the body",
     message:
       "It matches if the body is signed with a line break at its end, or without the one that was sent.",
-    fix: "Sign the bytes that are sent; in a shell printf %s, and curl --data-binary.",
+    fix: 'Sign the bytes that are sent; in a shell printf %s "$body", and curl --data-binary @body.json.',
     ways: [
       [1, (body) => utf8(`${decodeUtf8(body)}\n`)],
       [1, (body) => utf8((decodeUtf8(body) ?? "").trimEnd())],
