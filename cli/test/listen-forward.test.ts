@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { createEvent, createSender, hmacSigner, signRequest } from "hookproof";
-import { expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { heldPort } from "../../test/kit/held-port.mjs";
 import { temporaryFolder } from "../../test/kit/temporary-folder.js";
 import { run } from "../src/main.js";
@@ -171,3 +171,73 @@ it.each([
     },
   ]);
 });
+
+describe("plain HTTP to another machine", () => {
+  it.each([
+    ["http://x.example/hooks", "x.example"],
+    ["HTTP://X.example:81/hooks", "x.example:81"],
+    ["http://app:3000/hooks", "app:3000"],
+    ["http://127.0.0.1.x.example/", "127.0.0.1.x.example"],
+  ])("is nothing that listen forwards over: %s", async (url, host) => {
+    const [exit, seen] = await refused("listen", "--port", "0", "--no-ui", "--forward-to", url);
+    expect([exit, seen]).toEqual([2, expect.stringContaining("error[TLS_REQUIRED]")]);
+    expect(seen).toContain(`--forward-to is plain HTTP to ${host}, which is not on this machine.`);
+    expect(seen).toContain("--plain-http");
+  });
+
+  it.each([
+    ["this machine", "http://localhost:9/", []],
+    ["TLS", "https://x.example/", []],
+    ["a container that is named", "http://app:3000/", ["--plain-http", "app"]],
+  ])("is not meant where it leads to %s", async (_what, url, words) => {
+    const argv = ["listen", "--port", "0", "--no-ui", "--exit-after", "1ms", "--forward-to", url, ...words];
+    const [exit, seen] = await refused(...argv);
+    expect([exit, seen]).toEqual([0, expect.not.stringContaining("error[")]);
+  });
+
+  it("is not opened by a flag that would do nothing", async () => {
+    const [exit, seen] = await refused("listen", "--port", "0", "--no-ui", "--plain-http", "app");
+    expect([exit, seen]).toEqual([2, expect.stringContaining("--plain-http is for --forward-to.")]);
+  });
+
+  it("is not where a recorded request is repeated either", async () => {
+    const file = join(temporaryFolder("cli-recorded"), "event.json");
+    const url = "http://x.example/api/v1/webhooks/incoming/lst_1";
+    const { headers } = await signRequest({
+      url: url.replace("http:", "https:"),
+      signer: SIGNER,
+      event: createEvent({}),
+    });
+    const eventId = "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10";
+    const event = {
+      type: "event",
+      at: 1,
+      eventId,
+      url,
+      method: "hmac",
+      headers,
+    };
+    writeFileSync(file, JSON.stringify({ ...event, bodyBase64: "e30=", outcome: "accepted" }));
+    const [exit, seen] = await refused("replay", file, "--exact", "--yes");
+    expect([exit, seen]).toEqual([
+      2,
+      expect.stringContaining("The recorded URL is plain HTTP to x.example, which is not on this machine."),
+    ]);
+  });
+});
+
+/** What a command that ends by itself says, with its exit code. */
+async function refused(...argv: string[]): Promise<[number, string]> {
+  let seen = "";
+  const sink = () =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        seen += String(chunk);
+        done();
+      },
+    });
+  const env = { HOOKPROOF_HOME: join(temporaryFolder("cli-refused"), "home"), NO_COLOR: "1" };
+  const stopSignal = AbortSignal.timeout(20_000);
+  const exit = await run(argv, { stdin: Readable.from([]), stdout: sink(), stderr: sink(), env, stopSignal });
+  return [exit, seen];
+}

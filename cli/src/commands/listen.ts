@@ -1,7 +1,7 @@
 // The command that runs a local listener and shows what arrives.
 import { resolve } from "node:path";
 import { secretFingerprint } from "hookproof";
-import type { Args, Command, Context } from "../command.js";
+import type { Command, Context } from "../command.js";
 import { storeOf } from "../config/folder-file.js";
 import { nextStep } from "../config/next-step.js";
 import { isAddress } from "../config/settings.js";
@@ -78,6 +78,11 @@ export const listen: Command = {
     header: {
       ...REACH_FLAGS.header,
       describe: "with --forward-to: a header to send along, as with hookproof send; its value is never shown",
+    },
+    "plain-http": {
+      ...REACH_FLAGS["plain-http"],
+      describe:
+        "with --forward-to: allow http:// to this name of a container, or *.localhost, in development",
     },
     respond: {
       type: "number",
@@ -171,7 +176,7 @@ async function chosenListener(context: Context): Promise<ChosenListener> {
   const expecting = await expectingOf(context);
   if (args.text("write-secret") !== undefined && expecting.secret === undefined)
     throw usageError("--write-secret is for a listener with a secret; this one has a key set.");
-  const forwarding = await forwardingOf(args, expecting.method, expecting.secret);
+  const forwarding = await forwardingOf(context, expecting.method, expecting.secret);
   const id = args.text("listener-id") ?? "lst_local";
   if (!/^[A-Za-z0-9_-]{1,128}$/.test(id))
     throw usageError(
@@ -276,21 +281,23 @@ async function writtenSecret(file: string | undefined, secret = ""): Promise<() 
 
 /** Where --forward-to leads. */
 async function forwardingOf(
-  args: Args,
+  { args, config }: Pick<Context, "args" | "config">,
   method: "hmac" | "jwt",
   secret: string | undefined,
 ): Promise<Forwarding | undefined> {
   const given = args.text("forward-to");
   if (given === undefined) {
-    refuseIdle(args, ["header"], "is for --forward-to.");
+    refuseIdle(args, ["header", "plain-http"], "is for --forward-to.");
     return undefined;
   }
-  const { forwardedHeaders } = await import("../send/reach.js");
+  const { forwardedHeaders, plainHttpHosts } = await import("../send/reach.js");
   const proof = method === "jwt" ? ["authorization"] : [];
   const own = await forwardedHeaders(args, [...OF_A_PROOF, ...proof]);
   const hidden = [...(secret === undefined ? [] : [secret]), ...own.map(([, value]) => value)];
-  const { typedUrl } = await import("../credentials/checked-url.js");
-  return { url: await typedUrl(given, "--forward-to"), own, hidden };
+  const { requireTls, typedUrl } = await import("../credentials/checked-url.js");
+  const url = await typedUrl(given, "--forward-to");
+  await requireTls(url, "--forward-to", plainHttpHosts(config));
+  return { url, own, hidden };
 }
 
 /** Headers by which an app may check again what was forwarded. */

@@ -307,6 +307,8 @@ async function replayExactly(context: Context, record: Replayed): Promise<number
   const { url, source } = record;
   const reach = await reachOf(context, { url, source, config: context.config });
   requireOwnHeaders(reach, url, unsignedBy(Object.keys(record.headers)));
+  const { requireTls } = await import("../credentials/checked-url.js");
+  await requireTls(url, "The recorded URL", reach.plainHttpHosts);
   const { status } = await postExactly(
     { url: record.url, headers: record.headers, body },
     { timeoutMs: global.timeoutMs, reach },

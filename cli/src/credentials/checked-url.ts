@@ -1,6 +1,6 @@
 // Refuses a URL that has more than one reading before it is stored.
-import { createEvent, type Signer, signRequest } from "hookproof";
-import { usageError } from "../failure.js";
+import { createEvent, HookproofError, type Signer, signRequest } from "hookproof";
+import { CliError, EXIT, usageError } from "../failure.js";
 import { checkedPort, isHttpUrl, shownUrl, typedTarget } from "./typed-target.js";
 
 /** A target as a profile keeps it: a URL, or the port of a local listener; refused where it is neither. */
@@ -28,6 +28,28 @@ export async function checkedUrl(text: string, name: string, otherwise = ""): Pr
     throw usageError((error as Error).message.replace("The listener's URL", name));
   }
   return text;
+}
+
+/** Refuses plain HTTP to another machine, as every command that sends does, in the words of the option that named the URL. */
+export async function requireTls(
+  url: string,
+  name: string,
+  plainHttpHosts: readonly string[],
+): Promise<void> {
+  try {
+    await signRequest({ url, signer: OF_ANY_SCHEME, event: createEvent({}), plainHttpHosts });
+  } catch (error) {
+    if (!(error instanceof HookproofError) || error.code !== "TLS_REQUIRED") throw error;
+    const { host } = new URL(url);
+    throw new CliError(
+      EXIT.usage,
+      error.code,
+      `${name} is plain HTTP to ${host}, which is not on this machine.`,
+      {
+        hint: "Use https://; in development --plain-http <host> allows http:// to a name that no public DNS has.",
+      },
+    );
+  }
 }
 
 const OF_ANY_SCHEME: Signer = {
