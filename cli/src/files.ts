@@ -6,11 +6,10 @@ import {
   lstatSync,
   mkdirSync,
   realpathSync,
-  rmSync,
   type Stats,
   statSync,
 } from "node:fs";
-import { chmod, link, open, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, link, open, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { CliError, EXIT } from "./failure.js";
@@ -220,6 +219,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "its name is too long",
   ENOSPC: "the disk is full",
   ENXIO: "it is no file",
+  EEXIST: "something else is there already",
+  ERR_FS_EISDIR: "it is a folder",
   EFBIG: "it is too large",
   EIO: "the system failed to read it",
   ERR_INVALID_ARG_VALUE: "its name has a character that no file has",
@@ -324,52 +325,4 @@ const STANDARD_INPUT = "Standard input";
 /** The refusal of a file that cannot be written, with the reason. */
 export function unwritable(path: string, error: unknown): CliError {
   return new CliError(EXIT.setup, "FILE_UNWRITABLE", `${path} cannot be written: ${reasonOf(error)}.`);
-}
-
-/** Writes a file that only its owner can read, at a path that the user chose; the folder is not changed. */
-export async function writeOwnFile(path: string, content: string): Promise<void> {
-  try {
-    // An old file would keep its mode.
-    await rm(path, { force: true });
-    await writeFile(path, content, { mode: 0o600, flag: "wx" });
-  } catch (error) {
-    throw unwritable(path, error);
-  }
-}
-
-/**
- * Writes a file that only its owner can read where there is none yet, at one stroke. What is there already, a link
- * included, is somebody's: it is refused and stays.
- */
-export async function createOwnFile(path: string, content: string): Promise<void> {
-  const temporary = `${path}.${randomUUID()}.tmp`;
-  try {
-    await writeFile(temporary, content, { mode: 0o600, flag: "wx" });
-    await link(temporary, path);
-  } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === "EEXIST"
-      ? new CliError(EXIT.setup, "FILE_UNWRITABLE", `${path} is there already.`, {
-          hint: "Look at what it holds, and remove it or name another file.",
-        })
-      : unwritable(path, error);
-  } finally {
-    await rm(temporary, { force: true }).catch(() => {}); // the path may lead nowhere
-  }
-}
-
-/** What a file and its content keep. */
-const SAME = ["ino", "dev", "birthtimeMs", "mtimeMs"] as const;
-
-/**
- * The function that removes a file which this program has just made, and nothing that somebody has put in its place
- * since: neither another file, nor one of another folder that its path leads to now.
- */
-export function removalOf(path: string): () => void {
-  const made = lstatSync(path);
-  return () => {
-    const found = lstatSync(path, { throwIfNoEntry: false });
-    // The number of a file that is gone is given to another one.
-    const isSame = SAME.every((name) => found?.[name] === made[name]);
-    if (isSame) rmSync(path, { force: true });
-  };
 }

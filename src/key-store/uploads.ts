@@ -1,7 +1,7 @@
 // Ways to bring a key set to its host.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, open, rename, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, open, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { HookproofError } from "../core/errors.js";
@@ -43,6 +43,7 @@ export function fileUpload(path: string): KeySetUpload {
       } finally {
         await handle.close();
       }
+      await requireReplaceable(path);
       await rename(temporary, path);
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => {}); // the reason of the failure is what counts
@@ -52,6 +53,13 @@ export function fileUpload(path: string): KeySetUpload {
       );
     }
   };
+}
+
+/** Refuses what a new file must not stand in for, such as a device; a folder is refused by the system. */
+async function requireReplaceable(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found && !found.isFile() && !found.isSymbolicLink() && !found.isDirectory())
+    throw Object.assign(new Error(`${path} is no file`), { code: "it is no file" });
 }
 
 /**

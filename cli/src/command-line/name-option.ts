@@ -22,7 +22,12 @@ export function withOption(error: unknown, args: Args, names: readonly string[])
   return error instanceof TypeError || error instanceof RangeError ? wrongOption(error, given) : error;
 }
 
-const OF_FILES: ReadonlySet<string> = new Set(["FILE_UNREADABLE", "FILE_UNWRITABLE", "TEXT_ENCODING"]);
+const OF_FILES: ReadonlySet<string> = new Set([
+  "FILE_UNREADABLE",
+  "FILE_UNWRITABLE",
+  "FILE_IS_LINK",
+  "TEXT_ENCODING",
+]);
 
 /** Errors of the system that only writing gives. */
 const OF_WRITING: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
 // The commands that check a key set and write it as a file.
-import { writeFile } from "node:fs/promises";
+import { closeSync, writeFileSync } from "node:fs";
 import { checkKeySet, createKeySet, exportKeySet, type KeySetCheck, type StaticHost } from "hookproof/jwks";
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
@@ -7,6 +7,7 @@ import { readText, unwritable } from "../files.js";
 import { openStore, STORE_FLAG } from "../keys/key-store-flags.js";
 import { keySetTransport } from "../keys/keys.js";
 import type { Colour } from "../output.js";
+import { openOutput } from "../written-file.js";
 
 export const jwksCheck: Command = {
   name: "jwks check",
@@ -90,10 +91,7 @@ export const jwksExport: Command = {
     });
     await store.setMaxAge(maxAgeSeconds);
     const file = args.text("out");
-    if (file !== undefined)
-      await writeFile(file, exported.document).catch((error: unknown) => {
-        throw unwritable(file, error);
-      });
+    if (file !== undefined) writeOutput(file, exported.document);
     out.document({
       type: "jwks",
       ok: true,
@@ -109,3 +107,14 @@ export const jwksExport: Command = {
     return EXIT.ok;
   },
 };
+
+function writeOutput(file: string, text: string): void {
+  const handle = openOutput(file);
+  try {
+    writeFileSync(handle, text);
+  } catch (error) {
+    throw unwritable(file, error);
+  } finally {
+    closeSync(handle);
+  }
+}

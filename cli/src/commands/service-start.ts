@@ -1,13 +1,10 @@
 // The command that starts the local service.
-import { randomBytes } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
-import { rename, rm, writeFile } from "node:fs/promises";
 import type { Clock } from "hookproof";
 import type { OperationId, Service, ServiceLog, ServiceOptions } from "hookproof-service";
 import type { Args, Command, Context } from "../command.js";
 import { nextStep } from "../config/next-step.js";
 import { EXIT, usageError } from "../failure.js";
-import { removalOf, unwritable } from "../files.js";
 import { stopped } from "../io.js";
 import { inertJson } from "../output.js";
 import { SERVICE_URL } from "../serve/control-client.js";
@@ -32,6 +29,7 @@ import { SERVING_FLAGS, servingOptions, started, tellOpen, tellServed } from "..
 import { writeSession } from "../serve/sessions.js";
 import { wordOf } from "../shell-word.js";
 import { pointInTime } from "../times.js";
+import { removalOf, writeOwnFile } from "../written-file.js";
 
 export const serviceStart: Command = {
   name: "service start",
@@ -206,20 +204,12 @@ async function serve(
 }
 
 /**
- * Writes where the service is, whole or not at all: a program that waits for the file reads it as soon as it is there.
- * In a folder that others may write to, such as /tmp, a name that can be guessed could be theirs already. Returns the
- * function that removes it.
+ * Writes where the service is. In a folder that others may write to, such as /tmp, a name that can be guessed could be
+ * theirs already. Returns the function that removes it.
  */
 async function writeReadyFile(file: string, ready: object): Promise<() => void> {
-  const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
-  try {
-    await writeFile(temporary, `${JSON.stringify(ready)}\n`, { mode: 0o600, flag: "wx" });
-    await rename(temporary, file);
-    return removalOf(file);
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {}); // the path may lead nowhere
-    throw unwritable(file, error);
-  }
+  await writeOwnFile(file, `${JSON.stringify(ready)}\n`);
+  return removalOf(file);
 }
 
 function corsOf(args: Args): ServiceOptions["cors"] {

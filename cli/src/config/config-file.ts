@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { CliError, didYouMean, EXIT, usageError } from "../failure.js";
-import { reasonOf, writePrivateFile } from "../files.js";
+import { isLink, reasonOf, writePrivateFile } from "../files.js";
 import { jsonMistake } from "../input/json-mistake.js";
 import { textOf } from "../input/text.js";
 import { SETTING_NAMES, SETTINGS, type SettingName, type SettingValues, wrongValue } from "./settings.js";
@@ -113,6 +113,13 @@ export async function writeConfigFile(
 ): Promise<void> {
   const text = `${JSON.stringify(document, null, 2)}\n`;
   try {
+    if (isLink(path) && !isPresent(path))
+      throw new CliError(
+        EXIT.setup,
+        "CONFIG_UNWRITABLE",
+        `${path} cannot be written: it is a link that leads nowhere.`,
+        { hint: "Look at who put it there, and remove it." },
+      );
     if (isPrivate) await writePrivateFile(path, text);
     else await writeFile(path, text);
   } catch (error) {

@@ -23,7 +23,10 @@ export const COMMAND_LINE = {
     "A file or standard input is text in UTF-16 or another encoding than UTF-8. PowerShell 5 writes UTF-16 with >.",
     "Save it as UTF-8; a byte order mark of UTF-8 does no harm.",
   ],
-  FILE_UNWRITABLE: ["The file cannot be written.", "Check its folder and the disk."],
+  FILE_UNWRITABLE: [
+    "The file cannot be written, or what is there is no file of yours: a folder, a device, a pipe, another user's.",
+    "Name another file; check its folder and the disk.",
+  ],
   HEADER_RESERVED: [
     "--header, or a profile's headerFiles, names a header that belongs to the protocol: of the proof, the body or the connection.",
     "Leave it out: it is set by itself. Headers of your own have other names.",
@@ -37,7 +40,7 @@ export const COMMAND_LINE = {
     "chmod 600 <file>, and consider a rotation.",
   ],
   FILE_IS_LINK: [
-    "A link lies next to a database or a history, in the place of a file that SQLite or the service writes: its end would be written to.",
+    "A link lies in the place of a file that is written, such as one next to a database or a history, or the one of jwks export --out: its end would be written to.",
     "Look at who put it there, and remove it.",
   ],
   FILE_OWNER_OTHER: [

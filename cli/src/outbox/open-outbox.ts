@@ -97,6 +97,11 @@ interface Making {
 }
 
 async function openFile(file: string, making: Making): Promise<OpenOutbox> {
+  if (file === ":memory:")
+    throw usageError(
+      "--outbox must be a file: the other commands could not find an outbox in memory.",
+      'For one that nobody keeps: --outbox "$(mktemp -d)/outbox.db"',
+    );
   const isThere = isFile(file);
   if (!making.create && !isThere)
     throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `There is no file ${file}.`, {

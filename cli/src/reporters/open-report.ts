@@ -1,7 +1,7 @@
 // Opens the report that the flags ask for.
-import { closeSync, openSync, writeSync } from "node:fs";
+import { closeSync, writeSync } from "node:fs";
 import type { Context } from "../command.js";
-import { unwritable } from "../files.js";
+import { openOutput } from "../written-file.js";
 import { jsonl, junit, pretty, tap } from "./formats.js";
 import type { CreateReporter, Reporter } from "./reporter.js";
 
@@ -28,7 +28,7 @@ export function openReport({ args, out, global }: Pick<Context, "args" | "out" |
   const onStdout = out.json ? jsonl : file === undefined ? chosen : pretty;
   const shown = onStdout(out.paint, global.verbose > 0, out.isTerminal);
   const kept = file === undefined ? undefined : chosen((_colour, text) => text, true);
-  const descriptor = file === undefined ? undefined : openFile(file);
+  const descriptor = file === undefined ? undefined : openOutput(file);
   const write = (piece: (reporter: Reporter) => string) => {
     const text = piece(shown);
     if (out.isTerminal && onStdout === pretty) {
@@ -46,12 +46,4 @@ export function openReport({ args, out, global }: Pick<Context, "args" | "out" |
       if (descriptor !== undefined) closeSync(descriptor);
     },
   };
-}
-
-function openFile(path: string): number {
-  try {
-    return openSync(path, "w");
-  } catch (error) {
-    throw unwritable(path, error);
-  }
 }

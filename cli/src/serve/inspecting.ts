@@ -93,6 +93,8 @@ async function opened(
   historyFile: string | undefined,
   onProblem: (message: string) => void,
 ): Promise<Inspector> {
+  if (historyFile === ":memory:")
+    throw usageError("--history must be a file: requests are in memory without it.");
   if (historyFile !== undefined && existsSync(historyFile)) requirePrivate(historyFile);
   const { createInspector, InspectorError } = await import("hookproof-service/listeners");
   try {

@@ -61,6 +61,7 @@ async function open(file: string): Promise<OpenSqliteDatabase> {
   let database: OpenSqliteDatabase | undefined;
   try {
     refuseLinksBeside(file);
+    requireFile(file);
     database = openSqlite(file, { from: import.meta.url });
     database.exec("PRAGMA busy_timeout = 5000");
     prepare(database, file);
@@ -76,6 +77,13 @@ async function open(file: string): Promise<OpenSqliteDatabase> {
       cause: error,
     });
   }
+}
+
+/** Refuses a device or a pipe before a driver writes to it, and next to it. */
+function requireFile(file: string): void {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats && !stats.isFile() && !stats.isDirectory())
+    throw new InspectorError(503, "HISTORY_UNREADABLE", `${file} cannot be used: it is no file.`);
 }
 
 /** Drivers say "unable to open" of a folder, and one of them has no code. */

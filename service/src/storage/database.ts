@@ -43,7 +43,10 @@ export async function openDatabase(file = ":memory:"): Promise<Database> {
     new Error(`${file} cannot be opened as the service's database: ${(error as Error).message}`, {
       cause: error,
     });
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw unusable(new Error("it is a folder"));
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found?.isDirectory()) throw unusable(new Error("it is a folder"));
+  // A driver would write to a device or a pipe, and make its own files next to it.
+  if (found && !found.isFile()) throw unusable(new Error("it is no file"));
   const driver = openSqlite(file, { from: import.meta.url }) as Driver;
   const within = <Result>(begin: string, work: () => Result): Result => {
     driver.exec(begin);
