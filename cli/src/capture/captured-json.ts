@@ -1,6 +1,7 @@
 // Reads captured requests that are JSON: what browsers, tunnels, gateways and this command itself export.
 import type { HeaderPair } from "hookproof";
 import { usageError } from "../failure.js";
+import { bodyBytes, fromBase64 } from "./body-bytes.js";
 import { type CapturedRequest, judged, parseRawRequest } from "./raw-request.js";
 
 /**
@@ -85,7 +86,7 @@ function harRequest(request: JsonObject): CapturedRequest {
   const text = typeof posted?.text === "string" ? posted.text : undefined;
   // HAR has no field for it: the inspector's is _encoding, other tools write encoding.
   const isBase64 = posted?._encoding === "base64" || posted?.encoding === "base64";
-  const body = Buffer.from(text ?? "", isBase64 ? "base64" : "utf8");
+  const body = isBase64 ? fromBase64(text ?? "") : Buffer.from(text ?? "");
   const isLost = text === undefined && typeof bodySize === "number" && bodySize > 0;
   return {
     method,
@@ -104,7 +105,7 @@ function exportedEvent(value: JsonObject): CapturedRequest | undefined {
     method: value.type === "request" ? plain(value.method) : "POST",
     target: value.url,
     headers: pairsOf(value.headers),
-    body: Buffer.from(typeof value.sentBase64 === "string" ? value.sentBase64 : value.bodyBase64, "base64"),
+    body: fromBase64(typeof value.sentBase64 === "string" ? value.sentBase64 : value.bodyBase64),
   };
 }
 
@@ -131,15 +132,12 @@ function gatewayEvent(value: JsonObject): CapturedRequest | undefined {
   const path = value.rawPath ?? value.path;
   if (context === undefined || typeof method !== "string" || typeof path !== "string") return undefined;
   const many = objectOf(value.multiValueHeaders);
-  const [query, body] = [queryOf(value), value.body ?? ""];
-  if (typeof body !== "string") throw parsedBody();
-  const isBase64 = value.isBase64Encoded === true;
+  const query = queryOf(value);
   return {
     method,
     target: `${path}${query === "" ? "" : `?${query}`}`,
     headers: pairsOf(many && Object.keys(many).length > 0 ? many : value.headers),
-    body: Buffer.from(body, isBase64 ? "base64" : "utf8"),
-    ...(isBase64 ? {} : { doubt: replaced(body) }),
+    ...bodyBytes(value.body ?? "", value.isBase64Encoded === true),
   };
 }
 
@@ -156,20 +154,18 @@ function queryOf({
   return new URLSearchParams(pairs).toString();
 }
 
-/** A request as webhook.site and many logs keep it: a method, headers, and a body that is a text. */
+/** A request as webhook.site and many logs keep it: a method, headers, and a body that is a text or bytes. */
 function recordedRequest(value: JsonObject): CapturedRequest | undefined {
   const body = value.content ?? value.rawBody ?? value.body;
   const headers = value.headers;
   if (typeof headers !== "object" || headers === null) return undefined;
-  if (typeof body === "object" && body !== null) throw parsedBody();
-  if (typeof body !== "string") return undefined;
+  if (typeof body !== "string" && (typeof body !== "object" || body === null)) return undefined;
   const target = [value.url, value.originalUrl, value.uri, value.path].find((one) => typeof one === "string");
   return {
     method: typeof value.method === "string" ? value.method : "POST",
     target: typeof target === "string" ? target : "/",
     headers: pairsOf(headers),
-    body: Buffer.from(body, value.isBase64Encoded === true ? "base64" : "utf8"),
-    doubt: replaced(body),
+    ...bodyBytes(body, value.isBase64Encoded === true),
   };
 }
 
@@ -219,20 +215,6 @@ function requestsIn(items: readonly unknown[]): JsonObject[] {
     if (Array.isArray(one?.item)) for (const inner of one.item.toReversed()) waiting.push(inner);
   }
   return found;
-}
-
-/** What a tool that decodes bodies as UTF-8 puts in place of other bytes. */
-function replaced(body: string): string | undefined {
-  return body.includes("\uFFFD")
-    ? "it has replacement characters: what captured it could not read its bytes as UTF-8"
-    : undefined;
-}
-
-function parsedBody(): Error {
-  return usageError(
-    "The body in this capture is parsed JSON, and not the text that was sent: its bytes are lost.",
-    "Log the raw body before anything parses it: docs/guides/frameworks.md has the lines.",
-  );
 }
 
 /** Headers as pairs, as `{name, value}`, or as an object, whose values may be lists. */
