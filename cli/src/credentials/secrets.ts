@@ -33,7 +33,7 @@ export async function findSecrets(
   if (io.env.HOOKPROOF_SECRET && isForLocal) {
     const secret = io.env.HOOKPROOF_SECRET;
     if (secret.includes("\uFFFD"))
-      (await import("../input/given-text.js")).requireReadable("HOOKPROOF_SECRET");
+      (await import("../input/given-text.js")).requireReadable(secret, "HOOKPROOF_SECRET");
     if (!ofScheme(args)) for (const warning of secretWarnings(secret)) out.warn(warning);
     const fingerprint = secretFingerprint(secret);
     return { secrets: [secret], credential: { kind: "environment", fingerprint }, binding };

@@ -43,7 +43,7 @@ export function requiredData({ args, io }: Context, example: string, otherwise?:
 
 /** A text of the command line, which was UTF-8. */
 export async function readable(text: string, name: string): Promise<string> {
-  if (text.includes("\uFFFD")) (await import("../input/given-text.js")).requireReadable(name);
+  if (text.includes("\uFFFD")) (await import("../input/given-text.js")).requireReadable(text, name);
   return text;
 }
 
