@@ -28,6 +28,12 @@ const MEANT: Readonly<Record<string, string>> = {
   ui: "listen --open",
 };
 
+/** The same for words of a group that mean no command. */
+const NOT_COMMANDS: Readonly<Record<string, string>> = {
+  "service stop": "Ctrl-C ends hookproof service start, and so does SIGTERM.",
+  "service restart": "Ctrl-C ends hookproof service start; start it again with the same --db.",
+};
+
 /**
  * Puts flags of every command that come before the command after it: `--json send` is `send --json`. What is not such
  * a flag stays where it is.
@@ -64,10 +70,12 @@ export function unknownCommand([first = "", second]: readonly string[]): CliErro
     return usageError(`Unknown flag ${first} before the command.`, "hookproof <command> [flags]");
   if (isGroup(first)) {
     const members = Object.keys(COMMANDS).filter((name) => name.startsWith(`${first} `));
-    const meant = closest(`${first} ${second}`, members);
+    const words = `${first} ${second}`;
+    const meant = closest(words, members);
+    const hint = meant ? `Did you mean ${meant}?` : members.map((name) => `hookproof ${name}`).join(", ");
     return usageError(
-      `Unknown command ${JSON.stringify(`${first} ${second}`)}.`,
-      meant ? `Did you mean ${meant}?` : members.map((name) => `hookproof ${name}`).join(", "),
+      `Unknown command ${JSON.stringify(words)}.`,
+      Object.hasOwn(NOT_COMMANDS, words) ? NOT_COMMANDS[words] : hint,
     );
   }
   const words = new Set(Object.keys(COMMANDS).map((name) => name.split(" ")[0] ?? name));

@@ -1,4 +1,5 @@
 // The command that starts a project's configuration file.
+import { dirname, join } from "node:path";
 import { generateSecret, secretFingerprint } from "hookproof";
 import { openKeyStore } from "hookproof/node";
 import type { Command, Context } from "../command.js";
@@ -69,7 +70,8 @@ export const init: Command = {
 
     const made = method === "hmac" ? await secretOf(context, name, target) : await keyOf(context);
     const document: ConfigDocument = {
-      $schema: SCHEMA,
+      // An editor says of a schema that is not there that it cannot be loaded: a global command has none in the folder.
+      ...(isPresent(join(dirname(path), SCHEMA)) ? { $schema: SCHEMA } : {}),
       profile: name,
       profiles: { [name]: { target, method, ...made.settings } },
     };

@@ -102,9 +102,9 @@ function requireItsScheme(args: Args, { port, scheme: own }: LocalSession, schem
   );
 }
 
-/** Refuses the address of a machine alone before a secret is asked for: the listener on it has a path. */
+/** Refuses a URL that is no listener's before a secret is asked for: of the address of a machine alone, or of another path. */
 function requirePath(url: string): void {
-  if (!URL.canParse(url) || new URL(url).pathname !== "/") return;
+  if (!URL.canParse(url) || new URL(url).pathname.includes("/api/v1/webhooks/incoming/")) return;
   const port = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):([0-9]+)/i.exec(url)?.[1];
   throw new CliError(
     EXIT.usage,

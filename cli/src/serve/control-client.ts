@@ -124,7 +124,7 @@ export async function exchanged(
         hint: "--ca <file> names the certificate that the service was started with.",
       });
     throw new CliError(EXIT.unreachable, "CONNECTION_FAILED", `${url} does not answer as the service.`, {
-      hint: "hookproof service start runs one.",
+      hint: "hookproof service start runs one; --base-url names one that runs on another port.",
     });
   }
 }
