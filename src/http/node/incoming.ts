@@ -34,14 +34,21 @@ export function requestBody(request: IncomingMessage): AsyncIterable<Uint8Array>
 
 const DONE: IteratorResult<Uint8Array> = { done: true, value: undefined };
 
+/** How much of a body waits for its reader before the connection does. */
+const MAX_WAITING_BYTES = 256 * 1024;
+
 function chunksOf(request: IncomingMessage): AsyncIterator<Uint8Array> {
   const arrived: Uint8Array[] = [];
+  let waiting = 0;
   const isBroken = comesAfterTheEnd(request) || (request.destroyed && !request.complete);
   let state: "open" | "ended" | "broken" = isBroken ? "broken" : "open";
   let wake = () => {};
 
   const onData = (chunk: Uint8Array) => {
     arrived.push(chunk);
+    waiting += chunk.length;
+    // A reader that is slower than its sender, such as a disk, would have all of it in memory.
+    if (waiting >= MAX_WAITING_BYTES) hold(request);
     wake();
   };
   const onEnd = () => {
@@ -61,15 +68,30 @@ function chunksOf(request: IncomingMessage): AsyncIterator<Uint8Array> {
           wake = resolve;
         });
       const chunk = arrived.shift();
+      waiting -= chunk?.length ?? 0;
+      if (arrived.length === 0) letGo(request);
       if (chunk) return { done: false, value: chunk };
       if (state === "broken") throw new Error("the request broke off");
       return DONE;
     },
     async return() {
       request.off("data", onData);
+      letGo(request);
       return DONE;
     },
   };
+}
+
+/** Requests that wait for their reader. */
+const held = new WeakSet<IncomingMessage>();
+
+function hold(request: IncomingMessage): void {
+  held.add(request);
+  request.pause();
+}
+
+function letGo(request: IncomingMessage): void {
+  if (held.delete(request)) request.resume();
 }
 
 const LINGER_BYTES = 1024 * 1024;
@@ -101,4 +123,5 @@ export function closeAfterAnswer(request: IncomingMessage, response: ServerRespo
     dropped += chunk.length;
     if (dropped > LINGER_BYTES) socket.destroy();
   });
+  letGo(request); // its reader may have left
 }
