@@ -489,6 +489,24 @@ describe("an event of a file gives id and bytes, not a target", () => {
     expect(theirs.got).toHaveLength(1);
   });
 
+  it("sent to the letter, it goes to a URL with one reading only, and in plain text to this machine only", async () => {
+    const { host } = new URL(theirs.origin);
+    for (const [url, code] of [
+      [`http://hooks.example.com@${host}/x`, "LISTENER_URL_INVALID"],
+      [`http://hooks.example.com:443@${host}/x`, "LISTENER_URL_INVALID"],
+      [`http://${host}\\@hooks.example.com/x`, "LISTENER_URL_INVALID"],
+      [`http:///${host}/x`, "LISTENER_URL_INVALID"],
+      [`${theirs.url}#@hooks.example.com/`, "LISTENER_URL_INVALID"],
+      [`http://${host}/a\r\nX: y`, "LISTENER_URL_INVALID"],
+      ["http://203.0.113.1/x", "TLS_REQUIRED"],
+      ["http://169.254.169.254.example.com/x", "TLS_REQUIRED"],
+    ]) {
+      recorded(String(url));
+      expect(await refused("hookproof replay event.json --exact --yes"), String(url)).toContain(String(code));
+    }
+    expect(theirs.got).toEqual([]);
+  });
+
   it("sent to the letter, it is signed by nobody", async () => {
     recorded(theirs.url);
     await stage.runInOne("hookproof replay event.json --exact --yes");

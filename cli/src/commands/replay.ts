@@ -21,7 +21,7 @@ import { configuredScheme, keptOf, SCHEME_FLAGS, schemeOf } from "../schemes/cho
 import type { CliScheme, SchemeSettings } from "../schemes/schemes.js";
 import { explainFailure } from "../send/explain-failure.js";
 import { postExactly } from "../send/post-exactly.js";
-import { reachOf, requireOwnHeaders, unsignedBy } from "../send/reach.js";
+import { reachOf, requireOneReading, requireOwnHeaders, unsignedBy } from "../send/reach.js";
 import { describeRequest, senderOptions, sendOne } from "../send/send-one.js";
 import { confirm } from "../terminal/ask.js";
 
@@ -117,6 +117,8 @@ export const replay: Command = {
         "is for one target, and these events went to several.",
         "Replay them one by one; or give each profile its own headerFiles, cert and keyFile.",
       );
+    // What is asked for and what is sent to have to be the same host.
+    if (kind === "exact") for (const { url } of records) requireOneReading(url, context.config);
     await agreed(context, kind, records);
     const runs = records.flatMap((record) => Array<Replayed>(args.number("times") ?? 1).fill(record));
     const [only] = runs;
