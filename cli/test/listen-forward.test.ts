@@ -33,7 +33,13 @@ async function listening(...words: string[]) {
       done();
     },
   });
-  const stderr = new Writable({ write: (_chunk, _encoding, done) => done() });
+  let warned = "";
+  const stderr = new Writable({
+    write(chunk, _encoding, done) {
+      warned += String(chunk);
+      done();
+    },
+  });
   const ended = run(["listen", "--port", "0", "--no-ui", "--json", "--secret-file", secret, ...words], {
     stdin: Readable.from([]),
     stdout,
@@ -44,6 +50,8 @@ async function listening(...words: string[]) {
   onTestFinished(() => stop.abort());
   return {
     url: await url,
+    /** What it has printed besides. */
+    warned: () => warned,
     /** Its documents about requests, once it has ended. */
     async requests(): Promise<Record<string, unknown>[]> {
       stop.abort();
@@ -144,6 +152,78 @@ it("hands the application's answer on with what it means to the sender, and show
   ]);
   expect(await answer.text()).toBe("slow\u001b[31m down […]");
   expect(JSON.stringify(await listener.requests())).not.toContain(SECRET);
+});
+
+it("shows no secret of the application's header lines either, to the sender or in what -v prints", async () => {
+  const server = createServer((request, response) => {
+    request.resume();
+    response
+      .writeHead(400, {
+        Location: `/?s=${SECRET}`,
+        "Content-Type": `text/${SECRET}`,
+        "WWW-Authenticate": `Basic realm="${encodeURIComponent(SECRET)}, an-own-value-of-the-user"`,
+      })
+      .end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const at = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const listener = await listening("--forward-to", at, "--header", "X-Key: an-own-value-of-the-user", "-v");
+  const { headers, body, url } = await signRequest({
+    url: listener.url,
+    signer: SIGNER,
+    event: createEvent({ a: 1 }),
+  });
+  const answer = await fetch(url, { method: "POST", headers, body });
+  expect([answer.status, answer.headers.get("location")]).toEqual([400, "/?s=[...]"]);
+  const lines = JSON.stringify([...answer.headers]);
+  for (const value of [SECRET, "an-own-value-of-the-user"]) {
+    expect(lines).not.toContain(value);
+    expect(listener.warned()).not.toContain(value);
+  }
+  expect(listener.warned()).toContain("< Location: /?s=[...]");
+});
+
+it("hands on no credential for a proxy, and no line that a program takes for one of the user's own", async () => {
+  let got: string[] = [];
+  const server = createServer((request, response) => {
+    got = request.rawHeaders;
+    request.resume();
+    response.end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const at = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const listener = await listening("--forward-to", at, "--header", "X-App-Key: mine");
+  const { headers, body, url } = await signRequest({
+    url: listener.url,
+    signer: SIGNER,
+    event: createEvent({ a: 1 }),
+  });
+  const theirs = [
+    "X-App-Key",
+    "x_app_key",
+    "X-App_Key",
+    "Proxy-Authorization",
+    "Proxy-Authenticate",
+    "X-Other",
+  ];
+  await fetch(url, {
+    method: "POST",
+    headers: [...Object.entries(headers), ...theirs.map((name): [string, string] => [name, "theirs"])],
+    body,
+  });
+  const names = got.filter((_name, at) => got[at + 1] === "theirs").map((name) => name.toLowerCase());
+  expect(names).toEqual(["x-other"]);
+  expect(got[got.findIndex((name) => name.toLowerCase() === "x-app-key") + 1]).toBe("mine");
 });
 
 it("an event is not taken where nothing answers behind the listener", async () => {

@@ -185,6 +185,11 @@ async function reasonFor(
 /** Statuses that a mistake in the request itself leads to. */
 const EXPLAINED_STATUSES: ReadonlySet<number> = new Set([400, 401, 415]);
 
+/** A header's name as CGI, WSGI, Rack and PHP read it, to which `X_Key` and `X-Key` are one. */
+function asVariable(name: string): string {
+  return name.toUpperCase().replaceAll("-", "_");
+}
+
 /** Posts a request on to the application. */
 export async function forward(
   { global, args, config, io }: Context,
@@ -195,9 +200,9 @@ export async function forward(
   const { authorityFor } = await import("../send/reach.js");
   // A map, as the names are a stranger's: an object has a `constructor` of its own.
   const headers = new Map<string, string[]>();
-  const replaced = new Set(own.map(([name]) => name.toLowerCase()));
+  const replaced = new Set(own.map(([name]) => asVariable(name)));
   for (const [name, value] of endToEndHeaders(request.headers as readonly HeaderPair[]))
-    if (!replaced.has(name.toLowerCase())) headers.set(name, [...(headers.get(name) ?? []), value]);
+    if (!replaced.has(asVariable(name))) headers.set(name, [...(headers.get(name) ?? []), value]);
   const startedAt = performance.now();
   try {
     const answer = await postExactly(
@@ -215,8 +220,11 @@ export async function forward(
     );
     const { withoutValues } = await import("hookproof/node");
     const said = withoutValues(Buffer.from(answer.body).toString("utf8"), hidden);
+    const lines = answer.headers.map(
+      ([name, value]): HeaderPair => [name, withoutValues(value, hidden, "[...]")],
+    );
     const ms = Math.round(performance.now() - startedAt);
-    return { status: answer.status, headers: answer.headers, body: said, ms };
+    return { status: answer.status, headers: lines, body: said, ms };
   } catch (error) {
     if (error instanceof CliError) return { error: error.message };
     throw error;
