@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import { asCommand } from "../../service/inspector/copy/as-command.js";
 import { asCurl } from "../../service/inspector/copy/as-curl.js";
 import { decode, fromBase64, hexDump, sizeOf, toBase64 } from "../../service/inspector/text/bytes.js";
 import { type DiffLine, diffLines } from "../../service/inspector/text/diff-lines.js";
@@ -26,6 +27,33 @@ describe("a copied curl command", () => {
       env: { ...process.env, LC_ALL: "C.UTF-8" },
     });
     expect(words.toString("latin1").split("\n")).toContain(`X-Title: ${value}`);
+  });
+});
+
+describe("what a file that was imported says of its address and method, in what is copied", () => {
+  const url = "http://127.0.0.1:1/a'\u001b[201~\n\u009b31m\u202e\u{e0041}$(id)\\é";
+  const detail = {
+    ...{ method: "X\u001b[201~'", url, headers: [], bodyBase64: "e30=", auth: "jwt" },
+    token: { key: { kid: "k\u001b[201~'" } },
+  } as unknown as Parameters<typeof asCurl>[0];
+  const words = (command: string, name: string) =>
+    execFileSync("bash", ["-c", `${name}() { printf '%s\\0' "$@"; }\n${command}`], {
+      env: { ...process.env, LC_ALL: "C.UTF-8" },
+    })
+      .toString()
+      .split("\0");
+
+  it.each([
+    ["curl", asCurl(detail)],
+    ["hookproof", asCommand(detail) ?? ""],
+  ])("has nothing that would act in a terminal, and stays one word of bash: %s", (name, command) => {
+    expect(command.replaceAll("\n", "")).toMatch(/^[ -~]+$/);
+    expect(words(command, name)).toContain(url);
+  });
+
+  it("so do the method and the id of the key", () => {
+    expect(words(asCurl(detail), "curl")).toContain("X\u001b[201~'");
+    expect(words(asCommand(detail) ?? "", "hookproof")).toContain("k\u001b[201~'");
   });
 });
 
