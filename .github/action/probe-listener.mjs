@@ -48,8 +48,8 @@ async function probe() {
     report,
   });
   tellSummary(url, summary, verdict, failures);
-  console.log(
-    `${summary.pass} pass, ${summary.fail} fail, ${summary.unclear} unclear, ${summary.skip} skipped; ${plain(report)}`,
+  logged(
+    `${summary.pass} pass, ${summary.fail} fail, ${summary.unclear} unclear, ${summary.skip} skipped; ${report}`,
   );
   if (verdict) annotate("error", `The listener: ${verdict.id}`, `${verdict.sentence}\n${verdict.fix}`);
   const explained = new Set(verdict?.follows);
@@ -125,6 +125,11 @@ function deviationOf({ expected, status, failure, reason }) {
 /** A text without what steers a terminal or a log; line ends become spaces. */
 function plain(text) {
   return String(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
+}
+
+/** A line of the log: the runner takes `##[` for a command wherever in a line it stands. */
+function logged(text) {
+  console.log(plain(text).replaceAll("##[", "## ["));
 }
 
 /** A command of the runner: an annotation. Its parts are escaped, so that no text of others becomes a command. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -128,6 +128,21 @@ describe("the action", () => {
     expect(noSecret.log).toMatch(/^::error title=hookproof::SECRET_MISSING: /);
     expect((await ran({ url: "" })).log).toContain("::error title=hookproof::The input url is missing");
     expect((await ran({ url, secret: SECRET, strict: "yes" })).log).toContain("strict must be true or false");
+  });
+
+  it("writes its report through no link of the tree, and names it in no command", {
+    timeout: 60_000,
+  }, async () => {
+    const workspace = temporaryFolder("action-linked");
+    const victim = join(temporaryFolder("action-victim"), "kept");
+    writeFileSync(victim, "kept");
+    symlinkSync(victim, join(workspace, "hookproof-probes.xml"));
+    const inputs = { url: await listenerWith("none"), secret: SECRET, only: "timestamp-too-old" };
+    expect((await ran(inputs, { workspace })).report).toMatch(/^<\?xml/);
+    expect(readFileSync(victim, "utf8")).toBe("kept");
+    const { log } = await ran({ ...inputs, report: "##[add-mask]0.xml" }, { workspace });
+    expect(log).toContain("add-mask]0.xml");
+    expect(log).not.toContain("##[");
   });
 
   it("makes no command, markup or argument of what others write", { timeout: 60_000 }, async () => {
