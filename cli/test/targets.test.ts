@@ -492,12 +492,12 @@ describe("an event of a file gives id and bytes, not a target", () => {
   it("sent to the letter, it goes to a URL with one reading only, and in plain text to this machine only", async () => {
     const { host } = new URL(theirs.origin);
     for (const [url, code] of [
-      [`http://hooks.example.com@${host}/x`, "LISTENER_URL_INVALID"],
-      [`http://hooks.example.com:443@${host}/x`, "LISTENER_URL_INVALID"],
-      [`http://${host}\\@hooks.example.com/x`, "LISTENER_URL_INVALID"],
-      [`http:///${host}/x`, "LISTENER_URL_INVALID"],
-      [`${theirs.url}#@hooks.example.com/`, "LISTENER_URL_INVALID"],
-      [`http://${host}/a\r\nX: y`, "LISTENER_URL_INVALID"],
+      [`http://hooks.example.com@${host}/x`, "[USAGE]  The recorded URL"],
+      [`http://hooks.example.com:443@${host}/x`, "[USAGE]  The recorded URL"],
+      [`http://${host}\\@hooks.example.com/x`, "[USAGE]  The recorded URL"],
+      [`http:///${host}/x`, "[USAGE]  The recorded URL"],
+      [`${theirs.url}#@hooks.example.com/`, "[USAGE]  The recorded URL"],
+      [`http://${host}/a\r\nX: y`, "[USAGE]  The recorded URL"],
       ["http://203.0.113.1/x", "TLS_REQUIRED"],
       ["http://169.254.169.254.example.com/x", "TLS_REQUIRED"],
     ]) {

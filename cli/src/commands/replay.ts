@@ -21,7 +21,7 @@ import { configuredScheme, keptOf, SCHEME_FLAGS, schemeOf } from "../schemes/cho
 import type { CliScheme, SchemeSettings } from "../schemes/schemes.js";
 import { explainFailure } from "../send/explain-failure.js";
 import { postExactly } from "../send/post-exactly.js";
-import { reachOf, requireOneReading, requireOwnHeaders, unsignedBy } from "../send/reach.js";
+import { plainHttpHosts, reachOf, requireOwnHeaders, unsignedBy } from "../send/reach.js";
 import { describeRequest, senderOptions, sendOne } from "../send/send-one.js";
 import { confirm } from "../terminal/ask.js";
 
@@ -118,7 +118,7 @@ export const replay: Command = {
         "Replay them one by one; or give each profile its own headerFiles, cert and keyFile.",
       );
     // What is asked for and what is sent to have to be the same host.
-    if (kind === "exact") for (const { url } of records) requireOneReading(url, context.config);
+    if (kind === "exact") await requireOneHost(records, context);
     await agreed(context, kind, records);
     const runs = records.flatMap((record) => Array<Replayed>(args.number("times") ?? 1).fill(record));
     const [only] = runs;
@@ -300,6 +300,15 @@ async function replaySameId(context: Context, record: Replayed): Promise<number>
   return verdict(context, { record, scheme: target.scheme }, status, answer);
 }
 
+/** Refuses URLs that have more than one reading, and plain HTTP beyond this machine. */
+async function requireOneHost(records: readonly Replayed[], { config }: Context): Promise<void> {
+  const { checkedUrl, requireTls } = await import("../credentials/checked-url.js");
+  for (const { url } of records) {
+    await checkedUrl(url, "The recorded URL");
+    await requireTls(url, "The recorded URL", plainHttpHosts(config));
+  }
+}
+
 /** Sends the recorded headers and bytes unchanged; returns the exit code. */
 async function replayExactly(context: Context, record: Replayed): Promise<number> {
   const { out, global, args } = context;
@@ -309,8 +318,6 @@ async function replayExactly(context: Context, record: Replayed): Promise<number
   const { url, source } = record;
   const reach = await reachOf(context, { url, source, config: context.config });
   requireOwnHeaders(reach, url, unsignedBy(Object.keys(record.headers)));
-  const { requireTls } = await import("../credentials/checked-url.js");
-  await requireTls(url, "The recorded URL", reach.plainHttpHosts);
   const { status } = await postExactly(
     { url: record.url, headers: record.headers, body },
     { timeoutMs: global.timeoutMs, reach },

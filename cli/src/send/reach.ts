@@ -218,14 +218,6 @@ export function requireOwnHeaders({ headers, plainHttpHosts }: Reach, url: strin
   }
 }
 
-/** Refuses a URL that has more than one reading, and plain HTTP beyond this machine, as every sender does. */
-export function requireOneReading(url: string, config: Config): void {
-  const { scheme, sign } = unsignedBy([]);
-  const { targetUrl: _any, ...strict } = scheme;
-  const transport = () => Promise.reject(new Error("nothing is sent"));
-  createSender({ url, signer: { scheme: strict, sign }, transport, plainHttpHosts: plainHttpHosts(config) });
-}
-
 /** In place of a signer for requests that are sent as they are, with these headers of their own. */
 export function unsignedBy(names: readonly string[]): Signer {
   const refused = () => {
