@@ -160,7 +160,8 @@ export interface ListenerStats {
   readonly dead: number;
   /**
    * Milliseconds since the oldest pending event was enqueued, or since its `deliverAt`, by the store's clock; 0 if none
-   * waits longer than it should.
+   * waits longer than it should. PostgreSQL: while a transaction holds a snapshot, an event that was committed late may be
+   * missing from it for five minutes.
    */
   readonly oldestAgeMs: number;
   /** The listener's pause; absent if it is not paused. */
