@@ -12,6 +12,16 @@ import { IS_BEHIND } from "./schema.js";
 /** How many events one transaction puts aside or brings back. */
 const ASIDE_PAGE = 1_000;
 
+/** Where the events that were put aside begin. */
+const FIRST = "-infinity";
+
+interface BroughtBack {
+  /** Whether the listener may have more. */
+  readonly more: boolean;
+  /** The place of the last one, if the page was full. */
+  readonly last: string | null;
+}
+
 /** See `DueLooks`. */
 export class PostgresDueLooks implements DueLooks {
   readonly #database: Database;
@@ -38,7 +48,12 @@ export class PostgresDueLooks implements DueLooks {
   }
 
   async bringBack(listener?: string): Promise<void> {
-    while (await this.#bringPageBack(listener));
+    let from = FIRST;
+    for (let isMore = true; isMore; ) {
+      const page = await this.#bringPageBack(listener, from);
+      isMore = page?.more ?? false;
+      from = page?.last ?? FIRST;
+    }
   }
 
   /**
@@ -82,7 +97,7 @@ export class PostgresDueLooks implements DueLooks {
 
   /** The row's lock keeps a pause from being ended meanwhile, so that nothing is put aside after it was. */
   #putAside(paused: readonly string[]): string {
-    const { event } = this.#names;
+    const { event, floor } = this.#names;
     return `WITH mine AS MATERIALIZED (
       SELECT h.name FROM ${this.#names.listener} h JOIN json_array_elements_text(${jsonLiteral(paused)}) p(name) ON p.name = h.name
       WHERE ${isAway("h")} FOR UPDATE OF h SKIP LOCKED),
@@ -90,12 +105,16 @@ export class PostgresDueLooks implements DueLooks {
     open AS (
       SELECT o.ctid FROM mine CROSS JOIN LATERAL (
         SELECT e.ctid FROM ${event} e WHERE e.listener = mine.name AND e.state = 'waiting'
+          AND e.due_at >= coalesce((SELECT f.due_from FROM ${floor} f WHERE f.listener = mine.name), '-infinity')
         ORDER BY e.due_at LIMIT ${ASIDE_PAGE} FOR UPDATE SKIP LOCKED) o LIMIT ${ASIDE_PAGE})
     UPDATE ${event} e SET state = 'aside' WHERE e.ctid = ANY (ARRAY(SELECT ctid FROM open))`;
   }
 
-  /** Resolves to whether there is more. */
-  async #bringPageBack(listener: string | undefined): Promise<boolean> {
+  /**
+   * Each page goes on where the last one ended, or it would go over those that were brought back before. Only one that
+   * begins with the first can be the last: others may have been put aside meanwhile.
+   */
+  async #bringPageBack(listener: string | undefined, from: string): Promise<BroughtBack | undefined> {
     const { event } = this.#names;
     const own = listener === undefined ? "" : `AND name = (${jsonLiteral(listener)} #>> '{}')`;
     const [found] = await this.#database.script([
@@ -107,14 +126,15 @@ export class PostgresDueLooks implements DueLooks {
         WHERE e.ctid = ANY (ARRAY(
           SELECT b.ctid FROM one CROSS JOIN LATERAL (
             SELECT e.ctid FROM ${event} e WHERE e.listener = one.name AND e.state = 'aside' AND ${IS_BEHIND}
-            LIMIT ${ASIDE_PAGE}) b))
-        RETURNING 1),
+              AND e.ready_at >= '${from}' ORDER BY e.ready_at LIMIT ${ASIDE_PAGE}) b))
+        RETURNING e.ready_at),
       ended AS (
         UPDATE ${this.#names.listener} h SET has_aside = false FROM one
-        WHERE h.name = one.name AND (SELECT count(*) FROM back) < ${ASIDE_PAGE})
-      SELECT EXISTS (SELECT FROM one) AS more`,
+        WHERE h.name = one.name AND (SELECT count(*) FROM back) < ${ASIDE_PAGE} AND '${from}' = '${FIRST}')
+      SELECT EXISTS (SELECT FROM one) AS more,
+        (SELECT max(ready_at)::text FROM back HAVING count(*) = ${ASIDE_PAGE}) AS last`,
     ]);
-    return (found?.[0] as { more: boolean } | undefined)?.more ?? false;
+    return found?.[0] as BroughtBack | undefined;
   }
 }
 
