@@ -43,6 +43,7 @@ const THOROUGH = [
   // Dozens of processes each.
   "cli/test/{completion-shells,jwks-publish,man-pages,mcp,mcp-lines,network,next-steps,on-call,outbox,prompts}.test.ts",
   "cli/test/{secret-mounts,start,targets,terminal,tls,transcripts}.test.ts",
+  "test/doctor/advice/run-stories.test.ts",
   "test/doctor/diagnose/{guide,shell-signers}.test.ts",
   "test/docs/{blocks,json-output,transcripts}.test.ts",
   "test/examples/*.test.ts",

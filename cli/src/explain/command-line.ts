@@ -5,7 +5,8 @@ import { EXIT } from "../failure.js";
 export type Explanation = readonly [cause: string, fix: string];
 
 const CONNECT = "Run hookproof doctor <url>: it checks name, connection, certificate and clock.";
-const VERIFY = "Capture the request and run hookproof verify: it names the mistake.";
+const VERIFY =
+  "With the listener's secret, hookproof events export last | hookproof verify - --secret-file <path> names the mistake.";
 
 /** The codes of the command line itself. */
 export const COMMAND_LINE = {
@@ -168,7 +169,7 @@ export const COMMAND_LINE = {
   ],
   DATABASE_NOT_EMPTY: [
     "The database already has data.",
-    "--replace deletes that data; hookproof service reset returns to what the database was filled with.",
+    "--replace deletes that data; hookproof service reset --yes returns to what the database was filled with.",
   ],
   FILE_TOO_LARGE: [
     "A file of a paper secret is larger than the 8 MiB that an export with secrets takes.",

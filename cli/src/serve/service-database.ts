@@ -174,7 +174,8 @@ export function bucketOf({ env }: Io): S3Options | undefined {
 const STATE_HINTS: Record<StateError["code"], string> = {
   DATABASE_MISSING: "hookproof service start makes one.",
   FILE_TOO_LARGE: "Without --with-secrets the file is named and not read.",
-  DATABASE_NOT_EMPTY: "--replace deletes it; hookproof service reset returns to what it was filled with.",
+  DATABASE_NOT_EMPTY:
+    "--replace deletes it; hookproof service reset --yes returns to what it was filled with.",
   IDENTITY_MISSING: "Put the file back, or remove the database to start again.",
   IDENTITY_WRONG: "Put the right file back, or remove the database to start again.",
 };

@@ -109,7 +109,8 @@ export const CODE_ADVICE = {
     "A key set must be served over HTTPS, from a public address.",
     {
       library: "For development use allowInsecureLoopback and allowPrivateNetwork.",
-      command: "For development: hookproof listen --allow-insecure-jwks.",
+      command:
+        "For development: hookproof listen --jwks <url> --allow-insecure-jwks takes a private address. Plain HTTP is for this machine alone.",
     },
   ],
   KEY_STORE_INVALID: [

@@ -23,7 +23,7 @@ export async function advicePage(): Promise<string> {
     "",
     "<!-- Made from test/doctor/advice by `npm run generate`. -->",
     "",
-    "What the doctor and the command line say is to be done. Where an advice has code, a test runs that code as it is printed, in its own language (that of Java, Go, C#, Rust and C is compiled), and sees that a listener of the default scheme accepts what it makes; where requests with the mistake are kept (`vectors/mistakes.json`), it sees the request refused first. Where it has a command, the command is typed as it is printed, next to a local listener, and succeeds. For a probe, a listener with the bug fails it and the same listener without passes.",
+    "What the doctor and the command line say is to be done. Where an advice has code, a test runs that code as it is printed, in its own language (that of Java, Go, C#, Rust and C is compiled), and sees that a listener of the default scheme accepts what it makes; where requests with the mistake are kept (`vectors/mistakes.json`), it sees the request refused first. Where it has a command, the command is typed as it is printed, next to a local listener, and succeeds; of most codes the whole story is played: who makes the mistake gets the code, and who does what the fix says gets on (`run-stories`). For a probe, a listener with the bug fails it and the same listener without passes.",
     "",
     ...markdownTable([
       ["", "all", ...Object.values(STATES)],

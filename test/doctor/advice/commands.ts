@@ -17,6 +17,7 @@ export const COMMANDS: readonly CommandOfFix[] = [
     blanks: { "<path>": "secret.txt" },
   },
   { printed: "hookproof events export last | hookproof verify -" },
+  { printed: "hookproof doctor" },
   { printed: "hookproof events export last --out event.json" },
   { printed: "hookproof events list" },
   { printed: "hookproof replay last" },

@@ -5,6 +5,7 @@ import { type Advice, commandsIn } from "./advice.js";
 import { commandsOf } from "./commands.js";
 import { compiledIn } from "./compiled.js";
 import { piecesOf, withoutWhatIsNotTold } from "./pieces.js";
+import { storyOf } from "./stories.js";
 
 /** How far an advice is run. */
 export interface RunBy {
@@ -31,11 +32,13 @@ export function runBy({ kind, id, fix }: Advice): RunBy {
   ];
   if (ran.length > 0) return { state: "run", by: ran.join("; ") };
   const commands = commandsOf(fix);
-  if (commands.length > 0)
+  if (commands.length > 0 && !(kind === "code" && storyOf(id, fix)))
     return {
       state: "run",
       by: `run-commands: ${commands.map(({ printed }) => `\`${printed}\``).join(", ")}`,
     };
+  const story = kind === "code" ? storyOf(id, fix) : undefined;
+  if (story) return { state: "run", by: `run-stories: ${listed(story.printed.map((code) => ({ code })))}` };
   // A listener with the bug fails the probe, and the one that does what the fix says passes it.
   if (kind === "probe" && CAUGHT.has(id)) return { state: "run", by: "mutants" };
   const told = withoutWhatIsNotTold(fix);

@@ -90,14 +90,14 @@ export function signedInput(input: string, privateJwk: JsonWebKey): string {
 }
 
 /** What a route of Express answers where a piece gives a key set. */
-export async function answeredKeySet(piece: Piece, publicJwk: unknown): Promise<unknown> {
+export async function answeredKeySet(piece: Piece, publicJwk: unknown): Promise<object> {
   const app = express().get("/", (_request, res) => {
     void runInNode(piece, { res, keySet: { keys: [publicJwk] } }, () => 0);
   });
   const server = app.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const answer = await fetch(`http://127.0.0.1:${port}/`).then((one) => one.json());
+  const answer = await fetch(`http://127.0.0.1:${port}/`).then((one) => one.json() as Promise<object>);
   server.close();
   return answer;
 }
