@@ -135,8 +135,8 @@ describeWith("postgresql", postgres)("postgresStore in a network that fails", ()
   it("a lost connection ends no process, whose pool nobody listens to", async () => {
     const pool = new pg.Pool({ connectionString: postgres?.url, connectionTimeoutMillis: 10_000 });
     const store = outbox.store({ pool });
-    await store.stats();
     const own = await pool.connect(); // of the application, which asks nothing at the moment
+    await store.stats(); // on another one
     const { rows } = await outbox.pool.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()`,
     );
