@@ -2,6 +2,8 @@ import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { asCommand } from "../../service/inspector/copy/as-command.js";
 import { asCurl } from "../../service/inspector/copy/as-curl.js";
+import { asProgram } from "../../service/inspector/copy/as-program.js";
+import { asTest } from "../../service/inspector/copy/as-test.js";
 import { decode, fromBase64, hexDump, sizeOf, toBase64 } from "../../service/inspector/text/bytes.js";
 import { type DiffLine, diffLines } from "../../service/inspector/text/diff-lines.js";
 import { prettyJson } from "../../service/inspector/text/pretty-json.js";
@@ -49,6 +51,19 @@ describe("what a file that was imported says of its address and method, in what 
   ])("has nothing that would act in a terminal, and stays one word of bash: %s", (name, command) => {
     expect(command.replaceAll("\n", "")).toMatch(/^[ -~]+$/);
     expect(words(command, name)).toContain(url);
+  });
+
+  it("nor has a program or a test of it, which still have the same address", () => {
+    const listener = { id: "lst_1", url: "http://127.0.0.1:1/api/v1/webhooks/incoming/lst_1", auth: "hmac" };
+    const hmac = { ...detail, auth: "hmac", steps: [], status: 400, at: 0 };
+    const test = asTest(hmac, { ...listener, allowedCidrs: [] } as never) ?? "";
+    const [, inTest = '""'] = /^ {2}url: (".*"),$/m.exec(test) ?? [];
+    expect(JSON.parse(inTest)).toBe(url);
+    const php = asProgram("PHP", hmac) ?? "";
+    for (const text of [test, php]) expect(text.replaceAll(/[\n…]/g, "")).toMatch(/^[ -~]+$/);
+    expect(php).toContain(
+      `"http://127.0.0.1:1/a'\\u{1b}[201~\\u{a}\\u{9b}31m\\u{202e}\\u{e0041}\\$(id)\\\\\\u{e9}"`,
+    );
   });
 
   it("so do the method and the id of the key", () => {

@@ -6,6 +6,7 @@ import { asProgram, LANGUAGES } from "../copy/as-program.js";
 import { asTest } from "../copy/as-test.js";
 import { statusOfExact, whoDecides } from "../copy/expected-status.js";
 import { Menu, type MenuItem } from "../parts/menu.js";
+import { hasHidden } from "../text/visible.js";
 
 interface CopyMenuProps {
   readonly detail: RequestDetail;
@@ -24,6 +25,10 @@ export function CopyMenu({ detail, listener, open, onToggle, nowMs, onCopy }: Co
     disabled: text === undefined,
     run: () => text !== undefined && onCopy(text, what),
   });
+  const eventIdItem = (id: string | undefined) =>
+    id !== undefined && hasHidden(id)
+      ? item("event id", undefined, "it has characters that are not seen")
+      : item("event id", id, id ?? "there is none");
   const items = open
     ? [
         item(
@@ -34,7 +39,7 @@ export function CopyMenu({ detail, listener, open, onToggle, nowMs, onCopy }: Co
         item("hookproof command", asCommand(detail), "the same event, signed again"),
         item("test", asTest(detail, listener), "for node --test, at the time of the recording"),
         ...LANGUAGES.map((language) => item(language, asProgram(language, detail), noteOfProgram(detail))),
-        item("event id", detail.eventId, detail.eventId ?? "there is none"),
+        eventIdItem(detail.eventId),
       ]
     : [];
   return <Menu label="Copy" icon="copy" shortcut="c" items={items} open={open} onToggle={onToggle} />;

@@ -1,7 +1,7 @@
 // A request as a curl command.
 import type { RequestDetail } from "../../src/inspector/contract.js";
 import { decode, fromBase64 } from "../text/bytes.js";
-import { visible } from "../text/visible.js";
+import { hasHidden } from "../text/visible.js";
 import { shellQuoted } from "./shell-quoted.js";
 
 /** What belongs to a connection, and what curl makes itself. */
@@ -49,5 +49,5 @@ export function pasteable(bytes: Uint8Array): string | undefined {
   const parts = decode(bytes);
   const [text = ""] = parts;
   if (parts.length > 1 || typeof text !== "string") return undefined;
-  return visible(text.replaceAll("\n", "")).some(({ hidden }) => hidden) ? undefined : text;
+  return hasHidden(text.replaceAll("\n", "")) ? undefined : text;
 }

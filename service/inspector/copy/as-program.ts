@@ -1,6 +1,7 @@
 // A request as a program in several languages.
 import type { RequestDetail } from "../../src/inspector/contract.js";
 import { fromBase64 } from "../text/bytes.js";
+import { hasHidden } from "../text/visible.js";
 import { pasteable } from "./as-curl.js";
 
 /** The languages a request can be copied as. */
@@ -26,8 +27,11 @@ function literal(text: string): string {
   );
 }
 
+/** A text as PHP reads it. A body has its line ends in it; nothing else that is not seen stands there as it is. */
 function phpLiteral(text: string): string {
-  return `'${text.replace(/[\\']/g, "\\$&")}'`;
+  if (!hasHidden(text.replaceAll("\n", ""))) return `'${text.replace(/[\\']/g, "\\$&")}'`;
+  const escaped = text.replace(/[\\"$]/g, "\\$&");
+  return `"${escaped.replace(/[^ -~]/gu, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`)}"`;
 }
 
 type Program = (url: string, text: string | undefined, base64: string) => string;

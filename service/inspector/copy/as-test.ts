@@ -1,6 +1,7 @@
 // A request as a file for `node --test`.
 import type { ListenerInfo, RequestDetail } from "../../src/inspector/contract.js";
 import { fromBase64 } from "../text/bytes.js";
+import { hasHidden } from "../text/visible.js";
 import { pasteable } from "./as-curl.js";
 import { verdictStatus } from "./expected-status.js";
 
@@ -52,7 +53,9 @@ ${status === 409 ? "  await receiver.receive(request, async () => {});\n" : ""} 
 `;
 }
 
-/** A value as JavaScript source; the two line ends that JSON lets through are escaped for old readers. */
+/** A value as JavaScript source, in which nothing hides: where something would, all that is no ASCII is escaped. */
 function js(value: unknown): string {
-  return JSON.stringify(value).replace(/[\u2028\u2029]/g, (one) => `\\u${one.charCodeAt(0).toString(16)}`);
+  const text = JSON.stringify(value);
+  if (!hasHidden(text)) return text;
+  return text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -1,10 +1,10 @@
 // Quotes a text as one word of a shell.
-import { visible } from "../text/visible.js";
+import { hasHidden } from "../text/visible.js";
 
 /** A text as one word of a POSIX shell; of bash where it has what would act in a terminal, which is written as escapes. */
 export function shellQuoted(text: string): string {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text;
-  if (visible(text.replaceAll("\n", "")).some(({ hidden }) => hidden)) return escaped(text);
+  if (hasHidden(text.replaceAll("\n", ""))) return escaped(text);
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 

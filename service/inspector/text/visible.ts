@@ -47,6 +47,11 @@ export function visible(text: string, marking: Marking = "hidden"): Stretch[] {
   return [...stretches.slice(0, MAX), { text: rest.join("") }];
 }
 
+/** Whether a text has anything that is not seen, or that turns what is around it. */
+export function hasHidden(text: string): boolean {
+  return HIDDEN.test(text);
+}
+
 function sign(character: string): Stretch {
   if (character.startsWith(" ")) return { text: "·".repeat(character.length), hidden: "space" };
   const [text, hidden] = NAMED[character] ?? [codePoint(character), codePoint(character)];
