@@ -4,7 +4,7 @@ import type { Io } from "./io.js";
 import type { GlobalFlags, Output } from "./output.js";
 import { WAITED } from "./times.js";
 
-/** What completes a value on the command line, next to the choices of a flag. */
+/** What completes a value on the command line, besides the choices of a flag. */
 export type Completion =
   | ("target" | "profile" | "kid" | "event" | "code" | "file")
   | ("operation" | "fault" | "automation" | "wire-name");

@@ -9,9 +9,9 @@ import { Readable, Writable } from "node:stream";
 import { generateKey } from "hookproof/jwks";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../../test/kit/temporary-folder.js";
+import { removalOf } from "../src/files/written-file.js";
 import { run } from "../src/main.js";
 import { connectionHint } from "../src/send/connection-hint.js";
-import { removalOf } from "../src/written-file.js";
 
 let folder: string;
 const path = (name: string) => join(folder, name);

@@ -36,7 +36,7 @@ const URL_SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const STANDARD = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const ascii = /* @__PURE__ */ new TextDecoder();
 
-/** The value of each character, by its code; marked pure, so that who only signs does not carry it. */
+/** The value of each character, by its code; marked pure, so that a program that only signs does not carry it. */
 const VALUES = /* @__PURE__ */ decodingTable();
 
 function decodingTable(): Int8Array {

@@ -42,7 +42,7 @@ export interface ListenerCache {
    * due events all are delivered to as well, and the function is asked more often: once for each time that events of
    * one are claimed.
    */
-  readonly most?: number | undefined;
+  readonly max?: number | undefined;
 }
 
 /** What making listeners needs of the outbox. */
@@ -88,7 +88,7 @@ export class Listeners {
   readonly #context: ListenersContext;
   readonly #lookup: ListenerLookup | undefined;
   readonly #ttlMs: number;
-  readonly #most: number;
+  readonly #max: number;
   /** Of a map, all; of a function, those that it gave lately, the oldest first. */
   readonly #known = new Map<string, Known>();
   /** Names that it does not know, or failed for, the oldest first. None of them pushes out a listener. */
@@ -100,16 +100,16 @@ export class Listeners {
   /** @throws {TypeError | RangeError | HookproofError} for options that cannot work */
   constructor(
     given: Readonly<Record<string, OutboxListenerOptions>> | ListenerLookup,
-    { ttlMs = 60_000, most = 10_000 }: ListenerCache,
+    { ttlMs = 60_000, max = 10_000 }: ListenerCache,
     context: ListenersContext,
   ) {
     this.#context = context;
     this.#lookup = typeof given === "function" ? given : undefined;
     if (!(ttlMs > 0 && ttlMs <= HOUR_MS))
       throw new RangeError(`listenerCache.ttlMs must be above 0 and at most ${HOUR_MS}`);
-    checkWholeNumber("listenerCache.most", most);
+    checkWholeNumber("listenerCache.max", max);
     this.#ttlMs = ttlMs;
-    this.#most = most;
+    this.#max = max;
     if (typeof given === "function") return;
     const all = Object.entries(given ?? {});
     if (all.length === 0) throw new TypeError("listeners must name a listener, or be a function");
@@ -229,7 +229,7 @@ export class Listeners {
     this.#known.delete(name);
     this.#known.set(name, { listener, until: this.#in(this.#ttlMs), changedAt });
     for (const [oldest, { listener: one }] of this.#known) {
-      if (this.#known.size <= this.#most) return;
+      if (this.#known.size <= this.#max) return;
       if (!one.limits.isBusy) this.#known.delete(oldest);
     }
   }
@@ -248,7 +248,7 @@ export class Listeners {
   }
 
   #warnOnce(name: string, why: string): void {
-    if (this.#warned.has(name) || this.#warned.size >= this.#most) return;
+    if (this.#warned.has(name) || this.#warned.size >= this.#max) return;
     this.#warned.add(name);
     const message = `Events for the listener ${JSON.stringify(name)} wait, until their window closes. ${why}`;
     this.#context.notice({ type: "warning", url: "", message });

@@ -234,7 +234,7 @@ class StoredOutbox<Events extends object, Tx, Names extends string> implements O
 
   constructor(options: OutboxOptions<Events, Tx, Names>) {
     checkOptions("createOutbox", options, OUTBOX_OPTIONS);
-    checkOptions("listenerCache", options.listenerCache ?? {}, { ttlMs: "number", most: "number" });
+    checkOptions("listenerCache", options.listenerCache ?? {}, { ttlMs: "number", max: "number" });
     checkOptions("retention", options.retention ?? {}, { deliveredMs: "number", deadMs: "number" });
     const { store, events } = options;
     const encryption = timelyEncryption(options.encryption);

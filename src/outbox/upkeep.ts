@@ -51,7 +51,7 @@ interface Job {
   isFailing: boolean;
 }
 
-/** Expiry, retention and the backlog metrics: runs next to the deliveries, which do not wait for it. */
+/** Expiry, retention and the backlog metrics: runs alongside the deliveries, which do not wait for it. */
 export class Upkeep {
   readonly #context: UpkeepContext;
   readonly #jobs: readonly Job[];

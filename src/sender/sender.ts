@@ -153,7 +153,7 @@ export function createSender<Events extends object = UntypedEvents>(
   if (!(deadlineMs > 0)) throw new RangeError("deadlineMs must be above 0");
   const observe = harmless(options.observe);
   const attempts = prepareAttempts(options, { clock, observe });
-  const context: SendContext = {
+  const context: SenderContext = {
     ...attempts,
     policy: retryPolicy(options.retry, attempts.scheme.rememberedMs),
     clock,
@@ -177,12 +177,12 @@ export function createSender<Events extends object = UntypedEvents>(
   };
 }
 
-interface SendContext extends DeliveryContext {
+interface SenderContext extends DeliveryContext {
   readonly sentIds: SentIds;
   readonly catalogue: Catalogue | undefined;
 }
 
-async function send(context: SendContext, payload: unknown, options: SendOptions = {}): Promise<Receipt> {
+async function send(context: SenderContext, payload: unknown, options: SendOptions = {}): Promise<Receipt> {
   checkOptions("send", options, SEND_OPTIONS);
   const { eventId, idForm, signal } = options;
   const { sentIds, catalogue } = context;
@@ -195,7 +195,7 @@ async function send(context: SendContext, payload: unknown, options: SendOptions
   return deliver(context, event, signal);
 }
 
-async function trySend(context: SendContext, payload: unknown, options?: SendOptions): Promise<SendResult> {
+async function trySend(context: SenderContext, payload: unknown, options?: SendOptions): Promise<SendResult> {
   try {
     return { ok: true, ...(await send(context, payload, options)) };
   } catch (error) {
@@ -206,7 +206,7 @@ async function trySend(context: SendContext, payload: unknown, options?: SendOpt
 }
 
 function sendMany(
-  context: SendContext,
+  context: SenderContext,
   payloads: Iterable<unknown> | AsyncIterable<unknown>,
   options: SendManyOptions = {},
 ): AsyncGenerator<SendResult, void, undefined> {

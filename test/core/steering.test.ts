@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { inertJson, inertLine } from "../../cli/src/output.js";
 import { visible } from "../../service/inspector/text/visible.js";
+import { FixtureError } from "../../service/src/state/fixture-error.js";
 import { STEERING, shown } from "../../src/core/shown.js";
 
 const characters = Array.from({ length: 0x11_0000 }, (_, code) => String.fromCodePoint(code)).filter(
@@ -29,12 +30,15 @@ it("leaves letters, marks, emoji and spaces as they are", () => {
     expect(shown(text)).toBe(JSON.stringify(text));
 });
 
-it("is one set, in the library, on the command line and on the inspector's page", () => {
+it("is one set, in the library, on the command line, on the inspector's page and in a fixture's mistakes", () => {
   const passed = (show: (character: string) => string) =>
     steering.filter((character) => show(character).includes(character)).map((one) => one.codePointAt(0));
   expect(passed(shown)).toEqual([]);
   expect(passed(inertLine)).toEqual([]);
   expect(passed(inertJson)).toEqual([]);
+  const inFixture = (field: string) => new FixtureError("file", [{ field, description: "is wrong" }]).message;
+  expect(passed(inFixture)).toEqual([]);
+  expect(inFixture("\u{e0041}")).toBe("file: \\udb40\\udc41 is wrong");
   expect(steering.filter((character) => visible(character)[0]?.hidden === undefined)).toEqual([]);
 
   const text = others.join("");

@@ -55,7 +55,7 @@ describe("what a file that was imported says of its address and method, in what 
 
   it("nor has a program or a test of it, which still have the same address", () => {
     const listener = { id: "lst_1", url: "http://127.0.0.1:1/api/v1/webhooks/incoming/lst_1", auth: "hmac" };
-    const hmac = { ...detail, auth: "hmac", steps: [], status: 400, at: 0 };
+    const hmac = { ...detail, auth: "hmac" as const, steps: [], status: 400, at: 0 };
     const test = asTest(hmac, { ...listener, allowedCidrs: [] } as never) ?? "";
     const [, inTest = '""'] = /^ {2}url: (".*"),$/m.exec(test) ?? [];
     expect(JSON.parse(inTest)).toBe(url);

@@ -197,7 +197,7 @@ export function roomsImportedBy(file: SourceFile): string[] {
     .filter((room) => room !== roomOf(file.path));
 }
 
-/** `src/schemes/access-governance/hmac.ts` lies in `hmac`; a file of `src/` itself is a room of its own, and so is an engine's folder. */
+/** `src/jwt/token.ts` lies in `jwt`; a file of `src/` itself is a room of its own, and so is an engine's folder. */
 export function roomOf(path: string): string {
   const [first = "", second = ""] = path.replace(/^src\//, "").split("/");
   const engine = `${first}/${second}`;

@@ -192,7 +192,7 @@ describe("listeners from a function", () => {
           if (ms > 0) await bench.clock.wait(ms);
           return listener;
         };
-        const outbox = bench.outbox(lookup, { store: opened(bench.storeClock), listenerCache: { most: 5 } });
+        const outbox = bench.outbox(lookup, { store: opened(bench.storeClock), listenerCache: { max: 5 } });
         const tenants = names("tenant", 2_500);
         await putAll(outbox, tenants);
         outbox.start();
@@ -211,7 +211,7 @@ describe("listeners from a function", () => {
       const { lookup, known, asked } = tenants();
       const [gone, healthy] = [names("gone", 400), names("healthy", 20)];
       for (const name of healthy) known[name] = listener;
-      const outbox = bench.outbox(lookup, { store: opened(bench.storeClock), listenerCache: { most: 30 } });
+      const outbox = bench.outbox(lookup, { store: opened(bench.storeClock), listenerCache: { max: 30 } });
       await putAll(outbox, gone);
       await putAll(outbox, gone);
       outbox.start();
@@ -319,7 +319,7 @@ describe("listeners from a function", () => {
     const server = await bench.receiver();
     const { lookup, known, asked } = tenants();
     for (const name of ["a", "b", "c"]) known[name] = bench.listener(server);
-    const outbox = bench.outbox(lookup, { listenerCache: { most: 2 } });
+    const outbox = bench.outbox(lookup, { listenerCache: { max: 2 } });
     for (const listener of ["a", "b", "c", "c", "a"]) {
       await outbox.enqueue({ listener, payload });
       await bench.passDuring(outbox.drain());
@@ -348,7 +348,7 @@ describe("listeners from a function", () => {
     const bench = outboxBench();
     const { lookup } = tenants();
     const make = (options: object) => () => bench.outbox(lookup, options);
-    for (const listenerCache of [{ ttlMs: 0 }, { ttlMs: HOUR_MS + 1 }, { most: 0 }, { most: 1.5 }])
+    for (const listenerCache of [{ ttlMs: 0 }, { ttlMs: HOUR_MS + 1 }, { max: 0 }, { max: 1.5 }])
       expect(make({ listenerCache })).toThrow(RangeError);
     const outbox = bench.outbox(lookup);
     for (const listener of ["", "a\0b", 7 as never, undefined as never])

@@ -2,7 +2,7 @@
 import { type Change, type ComparedRequest, type Comparison, compare } from "hookproof/diagnose";
 import type { Args, Context } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
-import { readAll } from "../files.js";
+import { readAll } from "../files/files.js";
 import type { Io } from "../io.js";
 import type { Output } from "../output.js";
 import { parseCaptured, withoutBody } from "./captured-request.js";

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import type { HeaderPair } from "hookproof";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { pathInside } from "../files.js";
+import { pathInside } from "../files/files.js";
 import { cmdWords, isForCmd } from "./cmd-words.js";
 import { parseVerbose } from "./curl-output.js";
 import { type CapturedRequest, judged } from "./raw-request.js";

@@ -1,7 +1,7 @@
 // Names the option behind a failure of the system, of a driver or of the library.
 import type { Args } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { reasonOf } from "../files.js";
+import { reasonOf } from "../files/files.js";
 
 /** What a command was given, by the name under which help shows it. */
 type Given = readonly (readonly [shown: string, value: string])[];

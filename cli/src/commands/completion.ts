@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Command, Context } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
-import { unwritable } from "../files.js";
+import { unwritable } from "../files/files.js";
 import type { Io } from "../io.js";
 import { confirm } from "../terminal/ask.js";
 

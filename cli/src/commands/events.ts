@@ -3,13 +3,13 @@
 import { curlCommand } from "../capture/curl.js";
 import { type Command, ROWS_FLAG } from "../command.js";
 import { EXIT } from "../failure.js";
+import { writeOwnFile } from "../files/written-file.js";
 import { findEvents, forget, readHistory, recall, SEARCH_FLAGS } from "../history/history.js";
 import { describeCredential, type HistoryRecord, hasArrived } from "../history/history-record.js";
 import { countOf, field, inertJson } from "../output.js";
 import { wordOf } from "../shell-word.js";
 import { confirm } from "../terminal/ask.js";
 import { shownTime } from "../times.js";
-import { writeOwnFile } from "../written-file.js";
 
 export const eventsList: Command = {
   name: "events list",

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import type { Command, Context } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
-import { readText } from "../files.js";
+import { readText } from "../files/files.js";
 import { countOf } from "../output.js";
 
 type Members = Readonly<Record<string, unknown>>;

@@ -3,11 +3,11 @@ import { closeSync, writeFileSync } from "node:fs";
 import { checkKeySet, createKeySet, exportKeySet, type KeySetCheck, type StaticHost } from "hookproof/jwks";
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
-import { readText, unwritable } from "../files.js";
+import { readText, unwritable } from "../files/files.js";
+import { openOutput } from "../files/written-file.js";
 import { openStore, STORE_FLAG } from "../keys/key-store-flags.js";
 import { keySetTransport } from "../keys/keys.js";
 import type { Colour } from "../output.js";
-import { openOutput } from "../written-file.js";
 
 export const jwksCheck: Command = {
   name: "jwks check",

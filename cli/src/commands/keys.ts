@@ -4,7 +4,7 @@ import type { KeyStatus } from "hookproof/node";
 import type { Command } from "../command.js";
 import { nextStep } from "../config/next-step.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { readKeyFile, requirePrivate } from "../files.js";
+import { readKeyFile, requirePrivate } from "../files/files.js";
 import {
   KID_POSITIONAL,
   openStore,

@@ -7,6 +7,7 @@ import { nextStep } from "../config/next-step.js";
 import { isAddress } from "../config/settings.js";
 import { REACH_FLAGS } from "../credentials/flags.js";
 import { EXIT, refuseIdle, usageError } from "../failure.js";
+import { createOwnFile, removalOf } from "../files/written-file.js";
 import { stopped } from "../io.js";
 import { keySetOf, signingKey, storeFolder } from "../keys/keys.js";
 import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../schemes/chosen-scheme.js";
@@ -17,7 +18,6 @@ import { type ChosenListener, ReportedRequests, urlOf } from "../serve/reported-
 import { SERVING_FLAGS, servingOptions, started, tellOpen, tellServed } from "../serve/serving.js";
 import { type Session, writeSession } from "../serve/sessions.js";
 import { WAITED } from "../times.js";
-import { createOwnFile, removalOf } from "../written-file.js";
 
 export const listen: Command = {
   name: "listen",

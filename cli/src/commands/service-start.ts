@@ -5,6 +5,7 @@ import type { OperationId, Service, ServiceLog, ServiceOptions } from "hookproof
 import type { Args, Command, Context } from "../command.js";
 import { nextStep } from "../config/next-step.js";
 import { EXIT, usageError } from "../failure.js";
+import { removalOf, writeOwnFile } from "../files/written-file.js";
 import { stopped } from "../io.js";
 import { inertJson } from "../output.js";
 import { SERVICE_URL } from "../serve/control-client.js";
@@ -29,7 +30,6 @@ import { SERVING_FLAGS, servingOptions, started, tellOpen, tellServed } from "..
 import { writeSession } from "../serve/sessions.js";
 import { wordOf } from "../shell-word.js";
 import { pointInTime } from "../times.js";
-import { removalOf, writeOwnFile } from "../written-file.js";
 
 export const serviceStart: Command = {
   name: "service start",

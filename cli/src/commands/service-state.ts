@@ -4,13 +4,13 @@ import type { Fixture, StateChange } from "hookproof-service";
 import type { Command, Context } from "../command.js";
 import { CONNECTION_FLAGS } from "../credentials/flags.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { readText } from "../files.js";
+import { readText } from "../files/files.js";
+import { writeOwnFile } from "../files/written-file.js";
 import { countOf } from "../output.js";
 import { askControl, CONTROL_EXITS, CONTROL_FLAGS } from "../serve/control-client.js";
 import { bucketOf, DATABASE_FLAG, databaseFile, fixtureOf, onDatabase } from "../serve/service-database.js";
 import { wordOf } from "../shell-word.js";
 import { startProgress } from "../terminal/progress.js";
-import { writeOwnFile } from "../written-file.js";
 
 export const serviceExport: Command = {
   name: "service export",

@@ -12,7 +12,7 @@ import { type FoundSecrets, fingerprintsOf } from "../credentials/origin-rule.js
 import { findSecrets } from "../credentials/secrets.js";
 import { shownUrl } from "../credentials/typed-target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { readAll, readBytes } from "../files.js";
+import { readAll, readBytes } from "../files/files.js";
 import { describeCredential } from "../history/history-record.js";
 import { withoutMark } from "../input/text.js";
 import type { Io } from "../io.js";
@@ -131,12 +131,8 @@ async function verifyBy(scheme: ChosenScheme, context: Context, request: Capture
   // Parts of a request do not say its path.
   const url = args.isGiven("headers") ? (verifying.url ?? target) : target;
   const { createReceiver } = await import("hookproof/receiver");
-  const verdict = await createReceiver({ verifier, clock: { now: () => at } }).verify({
-    method,
-    url,
-    headers,
-    body,
-  });
+  const receiver = createReceiver({ verifier, clock: { now: () => at } });
+  const verdict = await receiver.verify({ method, url, headers, body });
   const looks = !verdict.ok && (!args.isGiven("diagnose") || args.flag("diagnose"));
   const jwks = await keySet?.document();
   const mistakes = looks ? await mistakesBehind(scheme, request, { ...verifying, jwks }, at) : [];

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { CliError, didYouMean, EXIT, usageError } from "../failure.js";
-import { isLink, reasonOf, writePrivateFile } from "../files.js";
+import { isLink, reasonOf, writePrivateFile } from "../files/files.js";
 import { jsonMistake } from "../input/json-mistake.js";
 import { textOf } from "../input/text.js";
 import { SETTING_NAMES, SETTINGS, type SettingName, type SettingValues, wrongValue } from "./settings.js";

@@ -3,7 +3,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { hasStoredSecret, type SecretOwner } from "../credentials/stored-secrets.js";
 import { CliError, didYouMean, EXIT } from "../failure.js";
-import { configFolder, requirePrivate } from "../files.js";
+import { configFolder, requirePrivate } from "../files/files.js";
 import { textOf } from "../input/text.js";
 import type { Io } from "../io.js";
 import { type ConfigFile, checkProfileName, readConfigFile } from "./config-file.js";

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CliError, EXIT } from "../failure.js";
-import { pathInside } from "../files.js";
+import { pathInside } from "../files/files.js";
 import { wordOf } from "../shell-word.js";
 import { type Config, projectFile } from "./config.js";
 import { isAddress, type SettingName } from "./settings.js";

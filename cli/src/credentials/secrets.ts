@@ -6,7 +6,7 @@ import type { Config } from "../config/config.js";
 import { requireInside } from "../config/folder-file.js";
 import { SETTINGS } from "../config/settings.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { readText, requirePrivate } from "../files.js";
+import { readText, requirePrivate } from "../files/files.js";
 import type { Io } from "../io.js";
 import type { Output } from "../output.js";
 import { type Binding, checkedOrigin, type FoundSecrets, originOf } from "./origin-rule.js";

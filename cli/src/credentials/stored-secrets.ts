@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type GivenFlags, nextStep } from "../config/next-step.js";
 import { CliError, EXIT } from "../failure.js";
-import { dataFolder, requireOwned, requirePrivate, writePrivateFile } from "../files.js";
+import { dataFolder, requireOwned, requirePrivate, writePrivateFile } from "../files/files.js";
 import type { Io } from "../io.js";
 import { sessionPorts } from "../serve/sessions.js";
 

@@ -3,7 +3,7 @@ import { accessSync, constants, readdirSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { CliError } from "../failure.js";
-import { dataFolder } from "../files.js";
+import { dataFolder } from "../files/files.js";
 import type { Io } from "../io.js";
 import { isListening } from "../serve/sessions.js";
 import { wordOf } from "../shell-word.js";

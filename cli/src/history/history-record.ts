@@ -1,7 +1,7 @@
 // A sent event as a line of the history, written and read.
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { CliError, EXIT } from "../failure.js";
-import { readText } from "../files.js";
+import { readText } from "../files/files.js";
 import type { Io } from "../io.js";
 import type { SchemeSettings } from "../schemes/schemes.js";
 

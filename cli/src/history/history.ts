@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Args, Flag } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { dataFolder, privateFolder, requirePrivate, unreadable, writePrivateFile } from "../files.js";
+import { dataFolder, privateFolder, requirePrivate, unreadable, writePrivateFile } from "../files/files.js";
 import type { Io } from "../io.js";
 import type { Output } from "../output.js";
 import { type HistoryRecord, hasArrived, parseHistoryLine } from "./history-record.js";

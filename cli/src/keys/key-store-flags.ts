@@ -2,7 +2,7 @@
 import { type KeyStore, openKeyStore } from "hookproof/node";
 import type { Args, Flag } from "../command.js";
 import { CliError, EXIT } from "../failure.js";
-import { readTextFile, requirePrivate } from "../files.js";
+import { readTextFile, requirePrivate } from "../files/files.js";
 import type { Io } from "../io.js";
 import { storeFolder } from "./keys.js";
 

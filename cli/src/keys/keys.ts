@@ -8,7 +8,7 @@ import type { Context } from "../command.js";
 import { isOfFolder, requireInside } from "../config/folder-file.js";
 import { isAddress, SETTINGS } from "../config/settings.js";
 import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
-import { dataFolder, readKeyFile, readTextFile, requirePrivate } from "../files.js";
+import { dataFolder, readKeyFile, readTextFile, requirePrivate } from "../files/files.js";
 import type { Io } from "../io.js";
 import { agentFor } from "../send/agent.js";
 import { wordOf } from "../shell-word.js";

@@ -10,7 +10,7 @@ import { requireInside } from "../config/folder-file.js";
 import { nextStep } from "../config/next-step.js";
 import { isAddress, SETTINGS } from "../config/settings.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { isLink, reasonOf } from "../files.js";
+import { isLink, reasonOf } from "../files/files.js";
 
 /** The flags of every outbox command. */
 export const OUTBOX_FLAGS = {
@@ -28,7 +28,7 @@ export const OUTBOX_FLAGS = {
   },
 } as const satisfies Record<string, Flag>;
 
-/** What every outbox command may end with, next to success. */
+/** What every outbox command may end with, besides success. */
 export const OUTBOX_EXITS: readonly (readonly [number, string])[] = [
   [3, "there is no outbox, or it cannot be read"],
 ];

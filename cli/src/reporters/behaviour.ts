@@ -11,9 +11,9 @@ import {
 import type { Context } from "../command.js";
 import type { Target } from "../credentials/target.js";
 import { EXIT, type ExitCode, usageError } from "../failure.js";
-import { readTextFile } from "../files.js";
+import { readTextFile } from "../files/files.js";
+import { writeOwnFile } from "../files/written-file.js";
 import { countOf } from "../output.js";
-import { writeOwnFile } from "../written-file.js";
 
 /** What --record and --expect do with the results of a run. */
 interface Behaviour {

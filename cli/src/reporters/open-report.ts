@@ -1,7 +1,7 @@
 // Opens the report that the flags ask for.
 import { closeSync, writeSync } from "node:fs";
 import type { Context } from "../command.js";
-import { openOutput } from "../written-file.js";
+import { openOutput } from "../files/written-file.js";
 import { jsonl, junit, pretty, tap } from "./formats.js";
 import type { CreateReporter, Reporter } from "./reporter.js";
 

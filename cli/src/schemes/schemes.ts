@@ -12,7 +12,7 @@ import type { Verifier } from "hookproof/schemes";
 import type { CapturedRequest } from "../capture/raw-request.js";
 import { timesOfToken } from "../capture/request-time.js";
 
-/** A scheme's name, and what sender and receiver agree on next to the secret or key; nothing of it is secret. */
+/** A scheme's name, and what sender and receiver agree on besides the secret or key; nothing of it is secret. */
 export interface SchemeSettings {
   readonly name: string;
   readonly issuer?: string | undefined;

@@ -4,7 +4,7 @@ import { BlockList, isIP } from "node:net";
 import type { ConnectionAgent } from "hookproof";
 import { getProxyForUrl } from "proxy-from-env";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { readPemFile } from "../files.js";
+import { readPemFile } from "../files/files.js";
 import type { Io } from "../io.js";
 import type { Reach } from "./reach.js";
 

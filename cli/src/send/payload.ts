@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { createEvent, HookproofError, type WebhookEvent } from "hookproof";
 import type { Context, Flag } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { readUnmarked } from "../files.js";
+import { readUnmarked } from "../files/files.js";
 import { jsonMistake } from "../input/json-mistake.js";
 import { textOf } from "../input/text.js";
 import { hasPipedInput, type Io } from "../io.js";

@@ -6,7 +6,7 @@ import { authorityOf, isOfFolder, requireInside } from "../config/folder-file.js
 import { SETTINGS, type SettingName } from "../config/settings.js";
 import { originOf, type TargetSource } from "../credentials/origin-rule.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { readPemFile, readTextFile, requirePrivate } from "../files.js";
+import { readPemFile, readTextFile, requirePrivate } from "../files/files.js";
 import type { Io } from "../io.js";
 
 /** A client certificate with its key, in PEM. */

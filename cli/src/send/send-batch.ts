@@ -7,7 +7,7 @@ import { nextStep } from "../config/next-step.js";
 import { REACH_FLAGS } from "../credentials/flags.js";
 import { resolveTarget } from "../credentials/target.js";
 import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
-import { unreadable } from "../files.js";
+import { unreadable } from "../files/files.js";
 import { firstLineOf } from "../input/text.js";
 import { countOf } from "../output.js";
 import { startProgress } from "../terminal/progress.js";

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { Inspector } from "hookproof-service/listeners";
 import type { Context, Flag } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { dataFolder, requirePrivate, writePrivateFile } from "../files.js";
+import { dataFolder, requirePrivate, writePrivateFile } from "../files/files.js";
 import type { Io } from "../io.js";
 import { started } from "./serving.js";
 

@@ -1,10 +1,10 @@
-// The automations of the running service, for who completes their ids.
+// The automations of the running service, for the completion of their ids.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Context } from "../command.js";
 import type { Config } from "../config/config.js";
 import { isLoopback, originOf } from "../credentials/origin-rule.js";
-import { dataFolder } from "../files.js";
+import { dataFolder } from "../files/files.js";
 import type { Io } from "../io.js";
 import { inertLine } from "../output.js";
 import { askControl, SERVICE_URL } from "./control-client.js";

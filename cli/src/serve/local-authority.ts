@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
-import { createPrivateFile, dataFolder, writePrivateFile } from "../files.js";
+import { createPrivateFile, dataFolder, writePrivateFile } from "../files/files.js";
 import type { Io } from "../io.js";
 import { type Certificate, issueAuthority, issueLocalhost, pairIn } from "./issue-certificate.js";
 import { readOwnFile } from "./own-file.js";

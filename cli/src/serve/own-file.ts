@@ -2,7 +2,14 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { CliError, EXIT } from "../failure.js";
-import { isLink, isMountedSecret, requireMode, requireOwned, requireOwner, unreadable } from "../files.js";
+import {
+  isLink,
+  isMountedSecret,
+  requireMode,
+  requireOwned,
+  requireOwner,
+  unreadable,
+} from "../files/files.js";
 import { wordOf } from "../shell-word.js";
 
 /**

@@ -20,11 +20,11 @@ import {
   readTextFile,
   reasonOf,
   requirePrivate,
-} from "../files.js";
+} from "../files/files.js";
+import { writeOwnFile } from "../files/written-file.js";
 import type { Io } from "../io.js";
 import { wordOf } from "../shell-word.js";
 import { startProgress } from "../terminal/progress.js";
-import { writeOwnFile } from "../written-file.js";
 import { readLoneFile } from "./own-file.js";
 
 /** The client that a database begins with. Named here as well, so that help does not load the service. */

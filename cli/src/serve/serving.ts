@@ -1,7 +1,7 @@
 // Where a local server listens, and what it says when it is open to others.
 import type { Context, Flag } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { readTextFile, requirePrivate } from "../files.js";
+import { readTextFile, requirePrivate } from "../files/files.js";
 import { countOf } from "../output.js";
 
 /** The address to listen on. */

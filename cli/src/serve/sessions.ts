@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { CliError, EXIT } from "../failure.js";
-import { dataFolder, isLink, writePrivateFile } from "../files.js";
+import { dataFolder, isLink, writePrivateFile } from "../files/files.js";
 import type { Io } from "../io.js";
 import type { Output } from "../output.js";
 import type { SchemeSettings } from "../schemes/schemes.js";

@@ -1,4 +1,4 @@
-// What stands in the place of the list for who has not the page's whole address.
+// What stands in the place of the list where somebody does not have the page's whole address.
 
 /** How to open the page so that it shows something. */
 export function LockedOut() {

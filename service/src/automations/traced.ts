@@ -1,4 +1,4 @@
-// What is seen of an expression that is evaluated for somebody who looks for a mistake.
+// The types of what a traced expression saw, gave and took.
 import type { StepFailure } from "./step-failure.js";
 
 /** What a part of an expression gave. */

@@ -5,7 +5,7 @@ import { type Entry, headerValues, onlyHeader } from "./entry.js";
 import { stepsOf } from "./steps.js";
 import { tokenDetail } from "./token-detail.js";
 
-/** What a detail needs next to the entry itself. */
+/** What a detail needs besides the entry itself. */
 export interface Surroundings {
   /** Where the request went. */
   readonly url: string;

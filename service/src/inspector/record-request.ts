@@ -17,7 +17,7 @@ export type Origin = Pick<RequestRow, "replay" | "isTest">;
 /** A request that reached a listener, or none. */
 export type SeenRequest = Omit<HandledRequest, "listenerId"> & { readonly listenerId?: string | undefined };
 
-/** What is known of a request next to itself. */
+/** What is known of a request besides what it says itself. */
 export interface RequestContext {
   readonly watched: WatchedListener | undefined;
   /** Secrets of all listeners: whatever one was sent in, it is not kept. */

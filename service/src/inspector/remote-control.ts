@@ -1,7 +1,7 @@
 // The remote control of a service for the inspector's page.
 import type { RequestHandler } from "express";
 
-/** What a page may do to the service next to the inspector. */
+/** What a page may do to the service besides what the inspector does. */
 export interface RemoteControl {
   /** The operations that a fault can be set for. */
   readonly operations: readonly string[];

@@ -31,7 +31,7 @@ export const LIMITS = {
   idsOfGroup: 10,
 } as const;
 
-/** What the page may do next to looking. */
+/** What the page may do besides showing. */
 export const ACTIONS = ["redrive", "pause"] as const;
 /** What a person can do to the outbox on its page. */
 export type OutboxAction = (typeof ACTIONS)[number];

@@ -14,7 +14,7 @@ export interface OutboxRouterOptions extends PageRouterOptions {
   /** What the outbox is called on the page. */
   name?: string | undefined;
   /**
-   * What the page may do next to looking: `redrive` returns dead letters to the outbox, `pause` pauses and resumes
+   * What the page may do besides showing: `redrive` returns dead letters to the outbox, `pause` pauses and resumes
    * listeners. Nothing by default.
    */
   allow?: readonly OutboxAction[] | undefined;

@@ -16,7 +16,7 @@ export interface OutboxPageOptions {
   token?: string | undefined;
   /** What the outbox is called on the page. */
   name?: string | undefined;
-  /** What the page may do next to looking; see `outboxRouter`. */
+  /** What the page may do besides showing; see `outboxRouter`. */
   allow?: readonly OutboxAction[] | undefined;
 }
 

@@ -31,7 +31,7 @@ export interface ServiceContext {
   readonly journal: RequestJournal;
   readonly snapshots: Snapshots;
   readonly state: State;
-  /** What keeps others out of the local administration, next to the access tokens of a Super Admin. */
+  /** What keeps others out of the local administration, besides the access tokens of a Super Admin. */
   readonly controlToken: string;
   readonly automations: AutomationEngine;
   /** Whether answers are held against the OpenAPI document, in tests and development. */

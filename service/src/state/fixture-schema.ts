@@ -21,7 +21,7 @@ const object = (properties: Properties, required: string[]) => ({
   additionalProperties: false,
 });
 
-/** A resource of the API with an id, and what a fixture says of it next to. */
+/** A resource of the API with an id, and what a fixture adds to it. */
 function resource(name: string, more: Properties = {}, required: string[] = ["id"]): object {
   const { properties, "x-at-most-one": oneof } = components[name] ?? {};
   const own = object({ ...(properties as Properties), id: ID, ...more }, required);

@@ -316,7 +316,7 @@ const HASHES_FOR_SMALL_BODIES = 1_900;
 
 const IN_MILLISECONDS = TIMESTAMP_MISTAKES.filter(({ id }) => id === "timestamp-signed-in-milliseconds");
 
-/** The mistake of who signs Date.now() and sends its seconds: one of a thousand milliseconds gives the digest. */
+/** The mistake of signing Date.now() and sending its seconds: one of a thousand milliseconds gives the digest. */
 function signedMilliseconds(
   { timestamp, eventId, body }: SignedMessage,
   { dimensions }: SignatureSearch,

@@ -60,7 +60,7 @@ export function guardedLookup(
   };
 }
 
-/** Loads `node:dns` when a name is looked up: who only signs does without. */
+/** Loads `node:dns` when a name is looked up: a program that only signs does without. */
 const byDns: Resolve = async (hostname, options, callback) => {
   const { lookup } = await import("node:dns");
   lookup(hostname, options, callback);

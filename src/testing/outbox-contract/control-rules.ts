@@ -3,12 +3,12 @@ import type { OutboxStore } from "../../outbox/outbox-store.js";
 import { expectSame } from "../contract-case.js";
 import {
   attemptRecord,
-  type Bench,
   event,
   failed,
   LISTENER,
   OTHER_LISTENER,
   rule,
+  type Trial,
   texts,
 } from "./subject.js";
 
@@ -18,12 +18,12 @@ const MAX = 100;
 const statsOf = async (store: OutboxStore, listener = LISTENER) =>
   (await store.stats()).find((one) => one.listener === listener);
 
-const stateOf = async ({ store }: Bench, id: string) => (await store.find(id)).map(({ state }) => state);
+const stateOf = async ({ store }: Trial, id: string) => (await store.find(id)).map(({ state }) => state);
 
 /** Pauses, rests, cancellations, and events for later. */
 export const controlRules = [
-  rule("nothing of a paused listener is claimed, by any worker, until it is resumed", async (bench) => {
-    const { put, take, store, subject } = bench;
+  rule("nothing of a paused listener is claimed, by any worker, until it is resumed", async (trial) => {
+    const { put, take, store, subject } = trial;
     const both = [LISTENER, OTHER_LISTENER];
     await put(event("one"), event("other", { listener: OTHER_LISTENER }), event("two"));
     await store.pause(LISTENER, "moving house");
@@ -39,8 +39,8 @@ export const controlRules = [
     expectSame("claimed then", texts(await take(MAX, both)), ["one", "two"]);
     expectSame("paused", (await statsOf(store))?.paused, undefined);
   }),
-  rule("a pause that keeps the reason does not replace the one of a person", async (bench) => {
-    const { store, take, put } = bench;
+  rule("a pause that keeps the reason does not replace the one of a person", async (trial) => {
+    const { store, take, put } = trial;
     await store.pause(LISTENER, "410", { keepReason: true });
     expectSame("why", (await statsOf(store))?.paused?.reason, "410");
     await store.pause(LISTENER, "moving house");
@@ -74,8 +74,8 @@ export const controlRules = [
     await store.resume(LISTENER);
     expectSame("claimed then", texts(await take()), ["two"]);
   }),
-  rule("a listener rests for every worker, until the latest time that was asked for", async (bench) => {
-    const { put, take, store, subject } = bench;
+  rule("a listener rests for every worker, until the latest time that was asked for", async (trial) => {
+    const { put, take, store, subject } = trial;
     await put(event("one"), event("other", { listener: OTHER_LISTENER }));
     const now = await store.now();
     await store.rest(LISTENER, now + 20_000);
@@ -88,8 +88,8 @@ export const controlRules = [
     expectSame("claimed then", texts(await take()), ["one"]);
     expectSame("it rests", (await statsOf(store))?.restsUntil, undefined);
   }),
-  rule("an event with deliverAt is due then, and not old before", async (bench) => {
-    const { put, take, takeOne, deliver, store, subject } = bench;
+  rule("an event with deliverAt is due then, and not old before", async (trial) => {
+    const { put, take, takeOne, deliver, store, subject } = trial;
     const later = event("later", { deliverAt: (await store.now()) + HOUR_MS });
     await put(later, event("now"));
     const due = await takeOne();
@@ -111,8 +111,8 @@ export const controlRules = [
     await put(event("late", { deliverAt: (await store.now()) - HOUR_MS }));
     expectSame("claimed", texts(await take()), ["late"]);
   }),
-  rule("later events of an ordering key wait for a deliverAt", async (bench) => {
-    const { put, take, takeOne, deliver, store, subject } = bench;
+  rule("later events of an ordering key wait for a deliverAt", async (trial) => {
+    const { put, take, takeOne, deliver, store, subject } = trial;
     const deliverAt = (await store.now()) + HOUR_MS;
     await put(event("1", { orderingKey: "k", deliverAt }), event("2", { orderingKey: "k" }), event("free"));
     const free = await takeOne();
@@ -125,12 +125,12 @@ export const controlRules = [
     await deliver(first.lease);
     expectSame("claimed last", texts(await take()), ["2"]);
   }),
-  rule("what no attempt has begun for can be cancelled, and is not sent", async (bench) => {
-    const { put, take, store, deadLetters } = bench;
+  rule("what no attempt has begun for can be cancelled, and is not sent", async (trial) => {
+    const { put, take, store, deadLetters } = trial;
     const [gone, kept] = [event("gone"), event("kept")];
     await put(gone, kept);
     expectSame("cancel", await store.cancel({ ids: [gone.id] }), { cancelled: 1, tooLate: 0 });
-    expectSame("its state", await stateOf(bench, gone.id), ["cancelled"]);
+    expectSame("its state", await stateOf(trial, gone.id), ["cancelled"]);
     expectSame("cancel again", await store.cancel({ ids: [gone.id] }), { cancelled: 0, tooLate: 1 });
     await put(gone);
     expectSame("claimed", texts(await take()), ["kept"]);
@@ -138,8 +138,8 @@ export const controlRules = [
     const { pending, inFlight, delivered, dead } = (await statsOf(store)) ?? {};
     expectSame("the counts", [pending, inFlight, delivered, dead], [0, 1, 0, 0]);
   }),
-  rule("what has begun or ended is not cancelled", async (bench) => {
-    const { put, takeOne, store, deliver, failOne } = bench;
+  rule("what has begun or ended is not cancelled", async (trial) => {
+    const { put, takeOne, store, deliver, failOne } = trial;
     const all = ["retry", "delivered", "dead", "in flight", "waits"].map((text) => event(text));
     const [retry, delivered, dead, flying, waits] = all as [
       (typeof all)[0],
@@ -165,12 +165,12 @@ export const controlRules = [
       tooLate: 0,
     });
     const states = await Promise.all(
-      [retry, delivered, dead, flying, waits].map(({ id }) => stateOf(bench, id)),
+      [retry, delivered, dead, flying, waits].map(({ id }) => stateOf(trial, id)),
     );
     expectSame("their states", states.flat(), ["pending", "delivered", "dead", "in-flight", "cancelled"]);
   }),
-  rule("a cancellation keeps to its listener", async (bench) => {
-    const { put, take, store } = bench;
+  rule("a cancellation keeps to its listener", async (trial) => {
+    const { put, take, store } = trial;
     const one = event("one");
     await put(one, event("other", { id: one.id, listener: OTHER_LISTENER }));
     const only = { ids: [one.id], listener: OTHER_LISTENER };
@@ -194,8 +194,8 @@ export const controlRules = [
     expectSame("cancel", await store.cancel({ listener: LISTENER }), { cancelled: 1_203, tooLate: 0 });
     expectSame("claimed", (await take()).length, 0);
   }),
-  rule("cancelled events are removed with those that were delivered", async (bench) => {
-    const { put, store, subject } = bench;
+  rule("cancelled events are removed with those that were delivered", async (trial) => {
+    const { put, store, subject } = trial;
     const one = event("one");
     await put(one);
     await store.cancel({ ids: [one.id] });
@@ -203,11 +203,11 @@ export const controlRules = [
     const now = await store.now();
     expectSame("too early", await store.prune({ delivered: now - 20_000, dead: now }), 0);
     expectSame("removed", await store.prune({ delivered: now, dead: 0 }), 1);
-    expectSame("its state", await stateOf(bench, one.id), []);
+    expectSame("its state", await stateOf(trial, one.id), []);
     expectSame("its listener", await statsOf(store), undefined);
   }),
-  rule("what waits is listed, the first that was enqueued first, with its attempts", async (bench) => {
-    const { put, takeOne, deliver, store } = bench;
+  rule("what waits is listed, the first that was enqueued first, with its attempts", async (trial) => {
+    const { put, takeOne, deliver, store } = trial;
     const done = event("done");
     await put(done);
     await deliver((await takeOne()).lease);

@@ -3,7 +3,7 @@
 import type { ClaimShare, OutboxStore } from "../../outbox/outbox-store.js";
 import type { Rate } from "../../outbox/rate.js";
 import { expectSame } from "../contract-case.js";
-import { attemptRecord, type Bench, event, LEASE_MS, LISTENER, rule, texts, WINDOW_MS } from "./subject.js";
+import { attemptRecord, event, LEASE_MS, LISTENER, rule, type Trial, texts, WINDOW_MS } from "./subject.js";
 
 const HOUR_MS = 60 * 60_000;
 
@@ -29,21 +29,21 @@ const takeWithin = (store: OutboxStore, limits: Pick<ClaimShare, "concurrency" |
     listeners: new Map([[LISTENER, { most: limit, windowMs: WINDOW_MS, ...limits }]]),
   });
 
-const putMany = ({ store }: Bench, count: number) =>
+const putMany = ({ store }: Trial, count: number) =>
   store.enqueue(Array.from({ length: count }, (_, n) => event(String(n))));
 
 /** Which listeners have due events, and the limits that hold over all workers. */
 export const manyRules = [
-  rule("due names the listeners with due events, each once, in pages of any size", async (bench) => {
-    const { put, store } = bench;
+  rule("due names the listeners with due events, each once, in pages of any size", async (trial) => {
+    const { put, store } = trial;
     expectSame("of nothing", await allDue(store), []);
     const names = named(7);
     for (const listener of names) await put(event("one", { listener }), event("two", { listener }));
     await put(event("later", { listener: "later", deliverAt: (await store.now()) + HOUR_MS }));
     for (const max of [1, 3, 7, 100]) expectSame(`by ${max}`, await allDue(store, max), names);
-    await bench.take(2, [names[0] ?? ""]);
+    await trial.take(2, [names[0] ?? ""]);
     expectSame("without the claimed ones", await allDue(store), names.slice(1));
-    await bench.subject.passTime(HOUR_MS + 1_000);
+    await trial.subject.passTime(HOUR_MS + 1_000);
     expectSame("in an hour", await allDue(store), ["later", ...names].sort());
   }),
   rule("due names a listener whose events have ordering keys", async ({ put, takeOne, deliver, store }) => {
@@ -64,8 +64,8 @@ export const manyRules = [
   }),
   rule(
     "an unknown listener is named again after a pause, which grows, until it has changed",
-    async (bench) => {
-      const { put, take, store, subject } = bench;
+    async (trial) => {
+      const { put, take, store, subject } = trial;
       const [gone = "", open = ""] = named(2);
       await put(event("one", { listener: gone }), event("two", { listener: gone, orderingKey: "k" }));
       await put(event("one", { listener: open }));
@@ -104,8 +104,8 @@ export const manyRules = [
   ),
   rule(
     "an event of a listener that was unknown for its whole window becomes a dead letter",
-    async (bench) => {
-      const { put, store, subject, deadLetters } = bench;
+    async (trial) => {
+      const { put, store, subject, deadLetters } = trial;
       const [gone = "", late = ""] = named(2);
       const windows = new Map([gone, late].map((name) => [name, { windowMs: WINDOW_MS, blocksKey: false }]));
       await put(event("one", { listener: gone }), event("two", { listener: gone, orderingKey: "k" }));
@@ -133,8 +133,8 @@ export const manyRules = [
       );
     },
   ),
-  rule("an unknown listener that is paused as well comes back when both have ended", async (bench) => {
-    const { put, store } = bench;
+  rule("an unknown listener that is paused as well comes back when both have ended", async (trial) => {
+    const { put, store } = trial;
     for (const first of ["pause", "unknown"]) {
       const listener = `first ${first}`;
       await put(event("one", { listener }));
@@ -160,9 +160,9 @@ export const manyRules = [
     expectSame("the time", at(changed) >= before - 1_000 && at(changed) <= before + HOUR_MS, true);
     expectSame("of another", at(other), 0);
   }),
-  rule("each change of a listener counts, also where the clock stands still", async (bench) => {
-    const { store } = bench;
-    await bench.put(event("one"));
+  rule("each change of a listener counts, also where the clock stands still", async (trial) => {
+    const { store } = trial;
+    await trial.put(event("one"));
     const seen: number[] = [];
     for (let n = 0; n < 5; n++) {
       await store.changed(LISTENER);
@@ -175,8 +175,8 @@ export const manyRules = [
       [...new Set(seen)].sort((a, b) => a - b),
     );
   }),
-  rule("a pause holds events that a look went over, and a resume brings them back", async (bench) => {
-    const { put, take, store, takeOne, deliver } = bench;
+  rule("a pause holds events that a look went over, and a resume brings them back", async (trial) => {
+    const { put, take, store, takeOne, deliver } = trial;
     await put(event("1"), event("2", { orderingKey: "k" }), event("3", { orderingKey: "k" }));
     await store.pause(LISTENER);
     expectSame("due", await allDue(store), []);
@@ -199,8 +199,8 @@ export const manyRules = [
     await deliver(next.lease);
     expectSame("the last of the key", texts([await takeOne()]), ["5"]);
   }),
-  rule("what a pause holds can be cancelled, and expires", async (bench) => {
-    const { put, store, subject, takeOne } = bench;
+  rule("what a pause holds can be cancelled, and expires", async (trial) => {
+    const { put, store, subject, takeOne } = trial;
     const gone = event("gone");
     await put(event("tried"));
     const { lease } = await takeOne();
@@ -215,9 +215,9 @@ export const manyRules = [
     const windows = new Map([[LISTENER, { windowMs: WINDOW_MS, blocksKey: false }]]);
     expectSame("expired", (await store.expire(windows)).length, 1);
   }),
-  rule("a listener's concurrency holds over all workers", async (bench) => {
-    const { store, subject, deliver } = bench;
-    await putMany(bench, 20);
+  rule("a listener's concurrency holds over all workers", async (trial) => {
+    const { store, subject, deliver } = trial;
+    await putMany(trial, 20);
     const workers = [store, await subject.open(), await subject.open()];
     const claims = await Promise.all(workers.map((one) => takeWithin(one, { concurrency: 4 })));
     const claimed = claims.flat();
@@ -230,9 +230,9 @@ export const manyRules = [
     await subject.passTime(LEASE_MS + 1_000);
     expectSame("after the leases", (await takeWithin(store, { concurrency: 4 })).length, 4);
   }),
-  rule("a listener's rate holds over all workers", async (bench) => {
-    const { store, subject } = bench;
-    await putMany(bench, 60);
+  rule("a listener's rate holds over all workers", async (trial) => {
+    const { store, subject } = trial;
+    await putMany(trial, 60);
     const rate: Rate = { perSecond: 2, burst: 10 };
     const workers = [store, await subject.open(), await subject.open()];
     const claims = await Promise.all(workers.map((one) => takeWithin(one, { rate })));
@@ -246,9 +246,9 @@ export const manyRules = [
     expectSame("without the rate", (await takeWithin(store, {}, 5)).length, 5);
   }),
   // Rates so slow that no machine's delay gives another token.
-  rule("a rate of which one number alone is another holds from the next claim on", async (bench) => {
-    const { store } = bench;
-    await putMany(bench, 30);
+  rule("a rate of which one number alone is another holds from the next claim on", async (trial) => {
+    const { store } = trial;
+    await putMany(trial, 30);
     const slow: Rate = { perSecond: 0.01, burst: 4 };
     const taken = async (rate: Rate) => (await takeWithin(store, { rate })).length;
     expectSame("a burst", [await taken(slow), await taken(slow)], [4, 0]);
@@ -260,9 +260,9 @@ export const manyRules = [
     expectSame("no burst, which is one", [await taken(single), await taken(single)], [1, 0]);
   }),
   // As after a clock that was put back: what is kept of a rate lies hours ahead of now.
-  rule("a rate waits for no time further ahead than its burst and one event", async (bench) => {
-    const { store } = bench;
-    await putMany(bench, 20);
+  rule("a rate waits for no time further ahead than its burst and one event", async (trial) => {
+    const { store } = trial;
+    await putMany(trial, 20);
     const slow: Rate = { perSecond: 2 / 3_600, burst: 4 };
     expectSame("a burst", (await takeWithin(store, { rate: slow })).length, 4);
     expectSame("two hours ahead", (await takeWithin(store, { rate: slow })).length, 0);
@@ -272,8 +272,8 @@ export const manyRules = [
   }),
   rule(
     "an event of several listeners has its body at each of them, whatever becomes of the others",
-    async (bench) => {
-      const { store, subject, take, deliver } = bench;
+    async (trial) => {
+      const { store, subject, take, deliver } = trial;
       const names = named(4);
       const one = event("for all");
       const fanOut = () => store.enqueue(names.map((listener) => ({ ...one, listener })));
@@ -293,7 +293,7 @@ export const manyRules = [
       const later = await take(10, names);
       expectSame("the body hours later", texts(later), ["for all", "for all"]);
       for (const { lease } of later) await deliver(lease);
-      expectSame("the dead letter's", texts(await bench.deadLetters()), ["for all"]);
+      expectSame("the dead letter's", texts(await trial.deadLetters()), ["for all"]);
       const { redriven } = await store.redrive({}, WINDOW_MS, { newIds: true });
       expectSame("redriven", redriven, 1);
       const [again] = await take(10, names);

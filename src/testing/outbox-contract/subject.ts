@@ -26,7 +26,7 @@ export interface OutboxStoreSubject<Tx = unknown> {
 }
 
 /** What a case works with: the store, its subject, and short forms of frequent steps. */
-export interface Bench {
+export interface Trial {
   readonly store: OutboxStore;
   readonly subject: OutboxStoreSubject;
   /** Enqueues events one after another. */
@@ -73,7 +73,7 @@ export const failed = (number: number): OutboxAttempt =>
 export const texts = (claimed: readonly { readonly event: OutboxEvent }[]): string[] =>
   claimed.map(({ event: { body } }) => (JSON.parse(new TextDecoder().decode(body)) as { text: string }).text);
 
-export function rule(name: string, check: (bench: Bench) => Promise<void>): ContractCase<OutboxStoreSubject> {
+export function rule(name: string, check: (trial: Trial) => Promise<void>): ContractCase<OutboxStoreSubject> {
   return {
     name,
     async run(subject) {
@@ -84,7 +84,7 @@ export function rule(name: string, check: (bench: Bench) => Promise<void>): Cont
         return store;
       };
       try {
-        await check(benchOf(await open(), { ...subject, open }));
+        await check(trialOf(await open(), { ...subject, open }));
       } finally {
         for (const store of opened) await store.close();
       }
@@ -92,8 +92,8 @@ export function rule(name: string, check: (bench: Bench) => Promise<void>): Cont
   };
 }
 
-function benchOf(store: OutboxStore, subject: OutboxStoreSubject): Bench {
-  const bench: Bench = {
+function trialOf(store: OutboxStore, subject: OutboxStoreSubject): Trial {
+  const trial: Trial = {
     store,
     subject,
     async put(...events) {
@@ -102,12 +102,12 @@ function benchOf(store: OutboxStore, subject: OutboxStoreSubject): Bench {
     take: (limit = 100, listeners = [LISTENER]) =>
       store.claim({ limit, leaseMs: LEASE_MS, listeners: sharesOf(listeners, limit) }),
     async takeOne() {
-      const [claimed, ...more] = await bench.take(1);
+      const [claimed, ...more] = await trial.take(1);
       if (!claimed || more.length > 0) throw new Error(`claim: expected 1 event, got ${claimed ? 2 : 0}`);
       return claimed;
     },
     async failOne(failure = {}) {
-      const claimed = await bench.takeOne();
+      const claimed = await trial.takeOne();
       const isDone = await store.fail(claimed.lease, {
         reason: "refused",
         code: "REQUEST_REFUSED",
@@ -125,7 +125,7 @@ function benchOf(store: OutboxStore, subject: OutboxStoreSubject): Bench {
       return letters;
     },
   };
-  return bench;
+  return trial;
 }
 
 /** The code a call fails with, whether it throws or rejects; `undefined` if it does neither. */

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, constants, lstatSync, openSync, rmSync, type Stats, statSync } from "node:fs";
 import { link, rename, rm, writeFile } from "node:fs/promises";
-import { CliError, EXIT } from "./failure.js";
+import { CliError, EXIT } from "../failure.js";
 import { isLink, unwritable } from "./files.js";
 
 /**

@@ -12,11 +12,11 @@ import {
 import { chmod, link, open, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { CliError, EXIT } from "./failure.js";
-import { textOf, withoutMark } from "./input/text.js";
-import type { Io } from "./io.js";
+import { CliError, EXIT } from "../failure.js";
+import { textOf, withoutMark } from "../input/text.js";
+import type { Io } from "../io.js";
+import { wordOf } from "../shell-word.js";
 import { isOnReadOnlyMount } from "./mounts.js";
-import { wordOf } from "./shell-word.js";
 
 /** The user's data folder: history, sessions of local listeners, secrets and keys. */
 export function dataFolder(io: Io): string {
@@ -244,7 +244,7 @@ const MAX_BYTES = 128 * 1024 * 1024;
 export async function readBytes(path: string): Promise<Buffer> {
   try {
     if (!statSync(path).isFIFO()) return await bytesOf(createReadStream(path));
-    const { readPipe } = await import("./input/pipe.js"); // no start waits for it
+    const { readPipe } = await import("../input/pipe.js"); // no start waits for it
     return await bytesOf(readPipe(path));
   } catch (error) {
     throw error instanceof TooLarge ? tooLarge(path) : unreadable(path, error);
