@@ -105,7 +105,7 @@ const WRITERS: Readonly<
       "jwks",
       "publish",
       "--store",
-      "keys",
+      "@keys",
       "--url",
       "https://127.0.0.1:9/f",
       "--settle",
