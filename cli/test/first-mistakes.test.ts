@@ -1,7 +1,4 @@
-import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http2";
-import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openStage, requireBuild, type Stage } from "../../test/kit/transcript.js";
@@ -45,22 +42,6 @@ it("a service that does not answer may run on another port", async () => {
     "hookproof service token --base-url http://127.0.0.1:9 --client-secret-file client-secret",
   );
   expect(said).toContain("--base-url names one that runs on another port");
-});
-
-it("a server of HTTP/2 without TLS is told from one that is no HTTP at all", async () => {
-  const server = createServer((_request, response) => response.end());
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  writeFileSync(join(stage.folder, "work/secret"), "a-secret-of-more-than-thirty-two-characters", {
-    mode: 0o600,
-  });
-  const { port } = server.address() as AddressInfo;
-  const said = await run(
-    `hookproof send http://127.0.0.1:${port}/api/v1/webhooks/incoming/lst_1 --secret-file secret --data '{}' --retries 0`,
-  );
-  server.close();
-  expect(said).toContain("error[RESPONSE_INVALID]");
-  expect(said).toContain("That port speaks HTTP/2 without TLS");
 });
 
 it("init names the schema for editors where it is, and none that is not there", async () => {

@@ -12,8 +12,6 @@ export function connectionHint(code: string, message: string, cause?: unknown): 
       : `Is a listener running? Start one with: hookproof listen --port ${port}`;
   if (reason === "ENOTFOUND" || reason === "EAI_AGAIN")
     return "The name of the host is not known: look for a typing mistake, or a network that is down.";
-  if (code === "RESPONSE_INVALID" && message.startsWith("The answer is HTTP/2"))
-    return "That port speaks HTTP/2 without TLS, in which no webhook is sent: give the URL of a port with HTTP/1.1, or of TLS, where both can choose.";
   if (reason === "ECONNRESET" || code === "RESPONSE_INVALID")
     return "Something else than HTTP may answer there: if it expects TLS, use https://. Over https:// it may want another client certificate.";
   if (code !== "TLS_FAILED") return undefined;

@@ -40,17 +40,10 @@ export function transportError(error: Error, url: string, proxied = false): Hook
   const code = OUT_OF_TURN.test(error.message) ? "RESPONSE_INVALID" : ourCode(reason);
   return new HookproofError(
     code,
-    `${isHttp2(error) ? "The answer is HTTP/2 without TLS" : (WORDS[code] ?? "Could not connect")}: ${new URL(url).host} (${reason}).`,
+    `${WORDS[code] ?? "Could not connect"}: ${new URL(url).host} (${reason}).`,
     // The parser's error holds the bytes that it could not read, and they may be our own request.
     code === "RESPONSE_INVALID" ? {} : { cause: error },
   );
-}
-
-/** Whether what came instead of an answer is the frame with which every server of HTTP/2 begins: SETTINGS, of stream 0. */
-function isHttp2(error: Error): boolean {
-  const { rawPacket: bytes } = error as Error & { rawPacket?: unknown };
-  if (!(bytes instanceof Uint8Array) || bytes.length < 9) return false;
-  return bytes[0] === 0 && bytes[3] === 4 && bytes.subarray(4, 9).every((byte) => byte === 0);
 }
 
 /** A client's error about a proxy, as ours; undefined for other errors. */
