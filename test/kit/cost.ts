@@ -37,7 +37,7 @@ export async function tooMuch(call: () => unknown, most: number): Promise<number
     const cost = await costOf(call, most);
     if (cost <= most || cost <= (most * (await costOf(standardWork, 2.5))) / 2.5) return undefined;
     least = Math.min(least, cost);
-    if (cost > 20 * most) break; // no neighbour does that
+    if (cost > 5 * most) break; // no neighbour does that
   }
   return Math.round(least);
 }
