@@ -117,8 +117,11 @@ describe("a body is refused with the reason where it is", () => {
     expect([exit, said]).toEqual([2, expect.stringContaining("is given as base64, and is not")]);
   });
 
-  it("a list of numbers whose signature does not match, which may have been parsed", async () => {
-    const { exit, said } = await verified([1, 2, 3]);
+  it.each([
+    ["a list", [1, 2, 3]],
+    ["an array by its indexes", new Uint8Array([1, 2, 3])],
+  ])("%s of numbers whose signature does not match, which may have been parsed", async (_name, body) => {
+    const { exit, said } = await verified(body);
     expect([exit, said]).toEqual([3, expect.stringContaining("CAPTURE_INCOMPLETE")]);
   });
 });

@@ -28,31 +28,32 @@ export function bodyBytes(value: unknown, isBase64 = false): BodyBytes {
   }
   if (Array.isArray(value)) {
     if (value.length === 0 || !value.every((one) => typeof one === "number")) throw parsedBody();
-    return { body: fromNumbers(value), doubt: "it is a list of numbers, which were taken for its bytes" };
+    return { body: fromNumbers(value), doubt: NUMBERS };
   }
   if (typeof value !== "object" || value === null) throw parsedBody();
-  return { body: fromObject(value as JsonObject) ?? refuse() };
+  return fromObject(value as JsonObject);
 }
 
 /** A Buffer as util.inspect shows it, which a template or console.log writes. */
 const INSPECTED = /^<Buffer((?: [0-9a-f]{2})*)>$/;
+/** A payload may be numbers too. */
+const NUMBERS = "it is a list of numbers, which were taken for its bytes";
 const CUT = /^<Buffer(?: [0-9a-f]{2})+ \.\.\. /;
 
-function fromObject(value: JsonObject): Buffer | undefined {
+function fromObject(value: JsonObject): BodyBytes {
   const names = Object.keys(value);
   const { type, data, $binary: binary } = value;
   if (type === "Buffer" && names.length === 2) {
-    if (Array.isArray(data)) return fromNumbers(data);
-    if (typeof data === "string") return fromBase64(data.replace(/^base64:/, ""));
+    if (Array.isArray(data)) return { body: fromNumbers(data) };
+    if (typeof data === "string") return { body: fromBase64(data.replace(/^base64:/, "")) };
   }
-  if (typeof binary === "string") return fromBase64(binary);
+  if (typeof binary === "string") return { body: fromBase64(binary) };
   const { base64 } = Object(binary) as { base64?: unknown };
-  if (typeof base64 === "string") return fromBase64(base64);
+  if (typeof base64 === "string") return { body: fromBase64(base64) };
   const isIndexed = names.length > 0 && names.every((name, index) => name === `${index}`);
   const numbers = isIndexed ? Object.values(value) : [];
-  return numbers.length > 0 && numbers.every((one) => typeof one === "number")
-    ? fromNumbers(numbers)
-    : undefined;
+  if (numbers.length === 0 || !numbers.every((one) => typeof one === "number")) throw parsedBody();
+  return { body: fromNumbers(numbers), doubt: NUMBERS };
 }
 
 function fromNumbers(numbers: readonly unknown[]): Buffer {
@@ -85,10 +86,6 @@ function replaced(body: string): string | undefined {
   return body.includes("\uFFFD")
     ? "it has replacement characters: what captured it could not read its bytes as UTF-8"
     : undefined;
-}
-
-function refuse(): never {
-  throw parsedBody();
 }
 
 function parsedBody(): Error {

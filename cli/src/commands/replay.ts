@@ -303,7 +303,7 @@ async function replaySameId(context: Context, record: Replayed): Promise<number>
 /** Refuses URLs that have more than one reading, and plain HTTP beyond this machine. */
 async function requireOneHost(records: readonly Replayed[], { config }: Context): Promise<void> {
   const { checkedUrl, requireTls } = await import("../credentials/checked-url.js");
-  for (const { url } of records) {
+  for (const url of new Set(records.map((record) => record.url))) {
     await checkedUrl(url, "The recorded URL");
     await requireTls(url, "The recorded URL", plainHttpHosts(config));
   }

@@ -32,10 +32,9 @@ function shortened(text: string): string {
 
 /** A sentence with names out of a file, in which what steers a terminal is written as JSON escapes it. */
 function inert(text: string): string {
-  const escaped = (one: string) =>
-    [...Buffer.from(one, "utf16le").swap16().toString("hex").matchAll(/.{4}/g)].map(([unit]) => `\\u${unit}`);
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, (one) =>
-    escaped(one).join(""),
+    one.split("").map(escaped).join(""),
   );
 }
 
