@@ -1,6 +1,6 @@
 // Checks how a listener is reached, and prepares attempts at it.
 import { createTransport } from "#transport";
-import { type Clock, MAX_TIMER_MS, within } from "../core/clock.js";
+import { type Clock, MAX_TIMER_MS } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import type { OptionNames } from "../core/options.js";
 import type { Transport, TransportOptions } from "../http/transport.js";
@@ -99,20 +99,24 @@ const END_MS = 250;
 function timely(transport: Transport): Transport {
   return async (request) => {
     const { timeoutMs, signal } = request;
-    const ending = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const end = () => {
-      timer = setTimeout(() => ending.abort(), END_MS);
-    };
-    const forget = signal && whenAborted(signal, end);
-    if (signal?.aborted) end();
-    const late = () =>
-      signal?.aborted
-        ? new HookproofError("ABORTED", "Interrupted; the transport did not end.")
-        : new HookproofError("TIMED_OUT", `No complete answer within ${Math.ceil(timeoutMs)} ms.`);
+    let forget: (() => void) | undefined;
     try {
-      const answer = Promise.resolve(transport(request));
-      return await within(answer, timeoutMs + EXTRA_TIME_MS, late, ending.signal);
+      return await new Promise((resolve, reject) => {
+        const endIn = (ms: number) => {
+          clearTimeout(timer);
+          timer = setTimeout(() => {
+            const late = signal?.aborted
+              ? new HookproofError("ABORTED", "Interrupted; the transport did not end.")
+              : new HookproofError("TIMED_OUT", `No complete answer within ${Math.ceil(timeoutMs)} ms.`);
+            reject(late);
+          }, ms);
+        };
+        endIn(timeoutMs + EXTRA_TIME_MS);
+        forget = signal && whenAborted(signal, () => endIn(END_MS));
+        if (signal?.aborted) endIn(END_MS);
+        Promise.resolve(transport(request)).then(resolve, reject);
+      });
     } finally {
       clearTimeout(timer);
       forget?.();
@@ -125,7 +129,7 @@ const underWay = new WeakMap<AbortSignal, Set<() => void>>();
 /** Calls back when a signal aborts, until it is told to forget. One listener for all, as Node warns of more than ten. */
 function whenAborted(signal: AbortSignal, end: () => void): () => void {
   let ends = underWay.get(signal);
-  if (ends === undefined) {
+  if (!ends) {
     const all = new Set<() => void>();
     signal.addEventListener("abort", () => all.forEach((one) => void one()), { once: true });
     underWay.set(signal, all);
