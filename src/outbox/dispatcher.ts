@@ -4,7 +4,7 @@ import { dropped, harmless } from "../core/options.js";
 import type { Observer } from "../sender/observe.js";
 import type { BodyEncryption } from "./body-encryption.js";
 import { Candidates } from "./candidates.js";
-import { type AttemptContext, EventAttempt } from "./deliver.js";
+import { EventAttempt, type EventAttemptContext } from "./event-attempt.js";
 import { HANGS_AFTER_MS } from "./limits.js";
 import type { OutboxListener } from "./listener.js";
 import type { Answer, Listeners } from "./listeners.js";
@@ -40,7 +40,7 @@ const GRACE_MS = 2_000;
 /** One run of the loop that claims and delivers, from `start()` to `stop()`. */
 export class Dispatcher {
   readonly #context: DispatcherContext;
-  readonly #attempts: AttemptContext;
+  readonly #attempts: EventAttemptContext;
   readonly #halt = new AbortController();
   readonly #aborting = new AbortGroup();
   readonly #calls: StoreCalls;

@@ -13,7 +13,7 @@ import {
 import { type ErrorCode, HookproofError } from "../core/errors.js";
 import { checkOptions, checkWholeNumber } from "../core/options.js";
 import { type BodyEncryption, timelyEncryption } from "../outbox/body-encryption.js";
-import { bodyToSend } from "../outbox/deliver.js";
+import { bodyToSend } from "../outbox/event-attempt.js";
 import type { ClaimedEvent, OutboxStore } from "../outbox/outbox-store.js";
 import type { OutboxAttempt } from "../outbox/records.js";
 import { bodyReader, streamChunks } from "../receiver/verify-request.js";

@@ -200,7 +200,7 @@ export interface GroupCommitOptions {
 /** Queues `work` for the next shared transaction, and resolves with what it returned once that is committed. */
 export type GroupCommit = <Value>(work: () => Value) => Promise<Value>;
 
-interface Job {
+interface QueuedWork {
   work(): unknown;
   resolve(value: never): void;
   reject(error: unknown): void;
@@ -216,7 +216,7 @@ export function groupCommit(
   db: SqliteDatabase,
   { failure, patienceMs = 0 }: GroupCommitOptions,
 ): GroupCommit {
-  let waiting: Job[] = [];
+  let waiting: QueuedWork[] = [];
   let busySince: number | undefined;
 
   function runAll(): void {
@@ -249,7 +249,7 @@ export function groupCommit(
 }
 
 /** Runs a job; what it returns settles the job's promise after the commit. */
-function attempt({ work, resolve, reject }: Job): () => void {
+function attempt({ work, resolve, reject }: QueuedWork): () => void {
   try {
     const value = work() as never;
     return () => resolve(value);

@@ -99,10 +99,10 @@ end:
   :: atomic { STEP(CLAIM, phase[i] == IDLE && state[e] == PENDING && !live[e] && !paused && !aside[e] && MAY_GO(e)) ->
        assert(!right[2 * (1 - w) + e]);
        owner[e] = w + 1; live[e] = true; right[i] = true; phase[i] = CLAIMED }
-  /* EventAttempt.run: src/outbox/deliver.ts; only while the lease lasts */
+  /* EventAttempt.run: src/outbox/event-attempt.ts; only while the lease lasts */
   :: atomic { STEP(SEND, phase[i] == CLAIMED && HOLDS(w, e) && live[e]) ->
        wire[i] = GOING; phase[i] = SENT }
-  /* EventAttempt.#release: src/outbox/deliver.ts; release of the stores: the claim took too long, which is a fault */
+  /* EventAttempt.#release: src/outbox/event-attempt.ts; release of the stores: the claim took too long, which is a fault */
   :: atomic { STEP(RELEASE, phase[i] == CLAIMED && HOLDS(w, e) && (!live[e] || FAULT)) ->
        if
        :: live[e] -> USED
@@ -127,10 +127,10 @@ end:
   :: atomic { STEP(COMPLETE, phase[i] == ACCEPTED && HOLDS(w, e)) ->
        assert(runs[e] == 1); state[e] = DELIVERED; freed(e); ended(e); phase[i] = IDLE }
   :: atomic { STEP(COMPLETE_LATE, phase[i] == ACCEPTED && !HOLDS(w, e)) -> phase[i] = IDLE }
-  /* EventAttempt.#reschedule: src/outbox/deliver.ts; reschedule of the stores */
+  /* EventAttempt.#reschedule: src/outbox/event-attempt.ts; reschedule of the stores */
   :: atomic { STEP(RESCHEDULE, phase[i] == UNKNOWN && HOLDS(w, e)) -> freed(e); phase[i] = IDLE }
   :: atomic { STEP(RESCHEDULE_LATE, phase[i] == UNKNOWN && !HOLDS(w, e)) -> phase[i] = IDLE }
-  /* EventAttempt.#fail: src/outbox/deliver.ts; fail of the stores. Its window may end before or after an attempt */
+  /* EventAttempt.#fail: src/outbox/event-attempt.ts; fail of the stores. Its window may end before or after an attempt */
   :: atomic { STEP(FAIL, (phase[i] == REFUSED || (ENDS(i) && FAULT)) && HOLDS(w, e)) ->
        if
        :: phase[i] != REFUSED -> USED

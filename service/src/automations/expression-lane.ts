@@ -26,7 +26,7 @@ export interface LaneOptions {
   readonly signatures: readonly Signature[];
 }
 
-interface Job {
+interface QueuedRequest {
   readonly request: Request;
   resolve(answer: Answer): void;
   reject(error: unknown): void;
@@ -34,7 +34,7 @@ interface Job {
 
 /** A lane without a process: the first one is started by the first request. */
 export function createLane({ size, niceness, signatures }: LaneOptions): Lane {
-  const waiting: Job[] = [];
+  const waiting: QueuedRequest[] = [];
   const processes = new Set<ExpressionProcess>();
   const idle: ExpressionProcess[] = [];
   let starting = 0;
@@ -45,7 +45,7 @@ export function createLane({ size, niceness, signatures }: LaneOptions): Lane {
       const process = idle.pop();
       if (!process) break;
       if (process.hasEnded) processes.delete(process);
-      else void perform(waiting.shift() as Job, process);
+      else void perform(waiting.shift() as QueuedRequest, process);
     }
     if (waiting.length > starting && processes.size < size) void startProcess();
   }
@@ -67,7 +67,7 @@ export function createLane({ size, niceness, signatures }: LaneOptions): Lane {
     startNext();
   }
 
-  async function perform(job: Job, process: ExpressionProcess): Promise<void> {
+  async function perform(job: QueuedRequest, process: ExpressionProcess): Promise<void> {
     const answer = await process.ask(job.request);
     if (isStopped) return job.reject(stoppedError());
     if (process.hasEnded || answer.usedMs === Number.POSITIVE_INFINITY) processes.delete(process);

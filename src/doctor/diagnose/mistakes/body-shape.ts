@@ -68,13 +68,13 @@ const SLASHES: JsonStyle = { comma: ",", colon: ":", quote: (text) => slashQuote
 const DOTNET: JsonStyle = { comma: ",", colon: ":", quote: dotnetQuotes };
 const FIX = `${ONCE} ${RAW_BODY}`;
 
-type Way = readonly [weight: 3 | 4, repeat: Reserialise];
+type BodyWay = readonly [weight: 3 | 4, repeat: Reserialise];
 
 /** Names of numbers that are tried, in the order in which they stand in the body. */
 const ONE_NAME = Array.from({ length: 12 }, (_, at) => at);
 
-function each(changes: readonly Reshape[], styles: readonly JsonStyle[], weight: 3 | 4 = 3): Way[] {
-  return styles.flatMap((style) => changes.map((change): Way => [weight, shaped(change, style)]));
+function each(changes: readonly Reshape[], styles: readonly JsonStyle[], weight: 3 | 4 = 3): BodyWay[] {
+  return styles.flatMap((style) => changes.map((change): BodyWay => [weight, shaped(change, style)]));
 }
 
 /** A number was written in another way, and nothing else; it is tried before what writes the whole body again. */
@@ -97,7 +97,7 @@ export const NUMBER_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       // The numbers of one name, or one alone, among others that stay.
       ...ONE_NAME.flatMap((at) =>
         Object.keys(NUMBER_CHANGES).map(
-          (change): Way => [4, (json) => json && withNumbersOf(json, at, change)],
+          (change): BodyWay => [4, (json) => json && withNumbersOf(json, at, change)],
         ),
       ),
     ],
@@ -141,7 +141,7 @@ export const SHAPE_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       "It matches without one member of the body: it was added after the body was signed, such as an id, a time or the signature itself.",
     fix: `Make the body whole before it is signed. ${ONCE}`,
     ways: [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map(
-      (at): Way => [4, shaped(withoutMember(at), COMPACT)],
+      (at): BodyWay => [4, shaped(withoutMember(at), COMPACT)],
     ),
   },
   {
@@ -150,8 +150,8 @@ export const SHAPE_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     message: "It matches with one member first or last, or with all in the opposite order.",
     fix: `${FIX} The order of the keys counts, because the bytes are signed.`,
     ways: [
-      ...[0, 1, 2, 3, 4, 5, 6, 7].map((at): Way => [4, shaped(withMemberLast(at), COMPACT)]),
-      ...[-1, -2, 1, 2, 3, 4, 5, 6].map((at): Way => [4, shaped(withMemberFirst(at), COMPACT)]),
+      ...[0, 1, 2, 3, 4, 5, 6, 7].map((at): BodyWay => [4, shaped(withMemberLast(at), COMPACT)]),
+      ...[-1, -2, 1, 2, 3, 4, 5, 6].map((at): BodyWay => [4, shaped(withMemberFirst(at), COMPACT)]),
       [4, shaped(MEMBERS_REVERSED, COMPACT)],
     ],
   },

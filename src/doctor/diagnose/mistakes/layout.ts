@@ -12,10 +12,10 @@ const SEPARATORS = [":", "\n"];
 const RARE_SEPARATORS = ["|", "-", " ", "/", ",", ";", "_", "&", "\r\n", "::", "\t", ", "];
 
 /** The parts with each separator between them. */
-function separated(parts: readonly string[], separators = [".", ...SEPARATORS]): readonly Way[] {
+function separated(parts: readonly string[], separators = [".", ...SEPARATORS]): readonly LayoutWay[] {
   return [
-    ...separators.map((separator): Way => [3, parts.join(separator)]),
-    ...RARE_SEPARATORS.map((separator): Way => [4, parts.join(separator)]),
+    ...separators.map((separator): LayoutWay => [3, parts.join(separator)]),
+    ...RARE_SEPARATORS.map((separator): LayoutWay => [4, parts.join(separator)]),
   ];
 }
 
@@ -217,7 +217,7 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
     ways: [
       [3, "v1.{t}.{i}.{b}"],
       [3, "v1:{t}:{i}:{b}"],
-      ...["v0", "sha256", "1"].flatMap((version): Way[] => [
+      ...["v0", "sha256", "1"].flatMap((version): LayoutWay[] => [
         [4, `${version}.{t}.{i}.{b}`],
         [4, `${version}:{t}:{i}:{b}`],
       ]),
@@ -267,10 +267,10 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
       [3, "{timestamp}.{id}.{b}"],
       [3, "$timestamp.$eventId.$body"],
       [3, "$timestamp.$event_id.$body"],
-      ...["$ts.$id.$body", "$TIMESTAMP.$EVENT_ID.$BODY", "$T.$E.$B"].map((layout): Way => [4, layout]),
+      ...["$ts.$id.$body", "$TIMESTAMP.$EVENT_ID.$BODY", "$T.$E.$B"].map((layout): LayoutWay => [4, layout]),
       // Postman's variables, and its own.
       ...["{{timestamp}}.{{event_id}}", "{{timestamp}}.{{eventId}}", "{{$timestamp}}.{{$guid}}"].flatMap(
-        (head): Way[] => [
+        (head): LayoutWay[] => [
           [4, `${head}.{b}`],
           [4, `${head}.{{body}}`],
         ],
@@ -300,7 +300,7 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
         ["timestamp", "id", "body"],
         ["timestamp", "id", "payload"],
         ["timestamp", "eventId", "data"],
-      ].flatMap(([t, i, b]): Way[] => [
+      ].flatMap(([t, i, b]): LayoutWay[] => [
         [3, `{"${t}":{t},"${i}":"{i}","${b}":{b}}`],
         [3, `{"${t}":"{t}","${i}":"{i}","${b}":{b}}`],
         [3, `{"${t}":{t},"${i}":"{i}","${b}":{j}}`],
@@ -348,19 +348,19 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
           `{t}.POST.${url}.{b}`,
           `POST ${url}\n{t}\n{b}`,
           `POST:${url}:{t}:{b}`,
-        ].map((layout): Way => [url === "{o}" ? 4 : 3, layout]),
+        ].map((layout): LayoutWay => [url === "{o}" ? 4 : 3, layout]),
       ),
       [3, "POST{b}"],
       [3, "POST\n{b}"],
       [3, "POST.{t}.{i}.{b}"],
-      ...["{u}", "{p}", "{o}"].flatMap((url): Way[] => [
+      ...["{u}", "{p}", "{o}"].flatMap((url): LayoutWay[] => [
         ...["\n", "", ".", " ", ":", "|"].flatMap((separator) =>
           [
             ["POST", url, "{b}"],
             ["POST", url, "{t}", "{b}"],
             ["POST", url, "{t}", "{i}", "{b}"],
             ["POST", url, "{t}", "{h}"],
-          ].map((parts): Way => [4, parts.join(separator)]),
+          ].map((parts): LayoutWay => [4, parts.join(separator)]),
         ),
         [4, `post\n${url}\n{b}`],
         [4, `post\n${url}\n{t}\n{b}`],
@@ -375,7 +375,7 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
             ["{t}", "POST", url, "{h}"],
             ["{t}", "{i}", "POST", url, "{b}"],
             ["{t}", "POST", url, "{b}"],
-          ].map((parts): Way => [4, parts.join(separator)]),
+          ].map((parts): LayoutWay => [4, parts.join(separator)]),
         ),
         [4, url],
         [4, `POST ${url}`],
@@ -387,7 +387,7 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
   },
 ];
 
-type Way = readonly [weight: 3 | 4, layout: Layout];
+type LayoutWay = readonly [weight: 3 | 4, layout: Layout];
 
 /** Names in the braces of JavaScript's templates, joined by periods. */
 function unfilled(...names: string[]): string {

@@ -1,19 +1,19 @@
 // Rows of a signature base that is put together in another way than RFC 9421 says.
 import type { RepeatableMistake } from "../../rows/mistake.js";
-import type { Way } from "./url-mistakes.js";
+import type { BaseWay } from "./url-mistakes.js";
 
 const LINE = 'Write every line as "name": value, with the quotes, a colon and one blank.';
 const LAST =
   'End the text with "@signature-params": and exactly what stands behind the label in Signature-Input: the list and the parameters, in their order.';
 
-const ways = (...of: readonly NonNullable<Way["text"]>[]) =>
+const ways = (...of: readonly NonNullable<BaseWay["text"]>[]) =>
   of.map((text, place) => [place < 8 ? 1 : 2, { text }] as const);
 
 const joined = (lines: readonly string[], last: string) => [...lines, last].join("\n");
 
 /** The last line with other parameters. */
 const lastAs =
-  (change: (value: string) => string): NonNullable<Way["text"]> =>
+  (change: (value: string) => string): NonNullable<BaseWay["text"]> =>
   (lines, last) =>
     joined(lines, change(last));
 
@@ -28,7 +28,7 @@ const PARAMETERS = [
 ];
 
 /** Ways to write the lines. */
-export const BASE_MISTAKES: readonly RepeatableMistake<Way>[] = [
+export const BASE_MISTAKES: readonly RepeatableMistake<BaseWay>[] = [
   {
     id: "lines-written-otherwise",
     title: "Lines written otherwise",

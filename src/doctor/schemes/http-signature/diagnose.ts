@@ -20,7 +20,12 @@ import { isInnerList } from "../../../schemes/http-signature/signature-fields.js
 import type { HttpSignatureVerifierOptions } from "../../../schemes/http-signature/verify.js";
 import { catalogueOf, type Mistake, type MistakeRow } from "../../rows/mistake.js";
 import { choices, mistakesFound, mistakesOf, ONE_MISTAKE } from "../../rows/run.js";
-import { ALGORITHM_TEXTS, type Facts, REQUEST_MISTAKES, type Signature } from "./request-mistakes.js";
+import {
+  ALGORITHM_TEXTS,
+  REQUEST_MISTAKES,
+  type Signature,
+  type SignedRequestFacts,
+} from "./request-mistakes.js";
 import { KEY_WAYS, mistakesBehindSignature, SIGNATURE_ROWS } from "./signature-mistakes.js";
 import { SIGNED_TEXTS, signedText, TEXT_MISTAKES } from "./text-mistakes.js";
 
@@ -74,7 +79,7 @@ export async function diagnosed({
   const [inputs, signatures] = [read(input), read(signature)];
   const first = firstOf(inputs, signatures);
   const check = first && (await checkBy(first, options));
-  const facts: Facts = {
+  const facts: SignedRequestFacts = {
     headers: received,
     body: bodyBytes(body),
     ...{ input, signature, digest, inputs, signatures, first, covered },
@@ -134,7 +139,7 @@ function firstOf(inputs: Dictionary | undefined, signatures: Dictionary | undefi
 async function checkBy(
   { parameters: { keyid, alg: name }, bytes }: Signature,
   { secrets = {}, keys }: HttpSignatureVerifierOptions,
-): Promise<((text: string) => Promise<boolean>) | Facts["keyProblem"]> {
+): Promise<((text: string) => Promise<boolean>) | SignedRequestFacts["keyProblem"]> {
   if (typeof keyid !== "string") return undefined;
   if (name !== undefined && (typeof name !== "string" || !ALGORITHM_TEXTS.includes(name))) return undefined;
   const secret = Object.hasOwn(secrets, keyid) ? secrets[keyid] : undefined;
@@ -160,7 +165,7 @@ async function refusalFor(
   keys: NonNullable<HttpSignatureVerifierOptions["keys"]>,
   kid: string,
   wanted: (typeof ALGORITHMS)[number],
-): Promise<Facts["keyProblem"]> {
+): Promise<SignedRequestFacts["keyProblem"]> {
   for (const alg of ALGORITHMS) if ((await resolveKey(keys, { kid, alg })).ok) return { kind: "other-kind" };
   const refused = await resolveKey(keys, { kid, alg: wanted });
   return refused.ok || refused.code !== "KEY_NOT_FOUND"

@@ -23,7 +23,7 @@ export interface Signature {
 }
 
 /** What is known of a request and of its receiver. */
-export interface Facts {
+export interface SignedRequestFacts {
   readonly headers: ReceivedHeaders;
   readonly body: Uint8Array;
   /** The values of the headers, joined. */
@@ -52,7 +52,7 @@ const KEY_FIX = `Name the key by keyid, and its algorithm by alg: ${Object.value
 export const ALGORITHM_TEXTS: readonly string[] = [...Object.values(ALGORITHM_NAMES), HMAC_NAME];
 
 /** The mistakes that a request shows by itself, in their order. */
-export const REQUEST_MISTAKES: readonly FoundMistake<Facts>[] = [
+export const REQUEST_MISTAKES: readonly FoundMistake<SignedRequestFacts>[] = [
   {
     id: "draft-cavage",
     title: "The draft before the RFC",
@@ -350,7 +350,7 @@ export const REQUEST_MISTAKES: readonly FoundMistake<Facts>[] = [
   },
 ];
 
-function digestOfOtherBody({ digest, body }: Facts): string | boolean {
+function digestOfOtherBody({ digest, body }: SignedRequestFacts): string | boolean {
   const short = /sha-256=:([A-Za-z0-9+/]{43}=):/.exec(digest)?.[1];
   const given = short ?? /sha-512=:([A-Za-z0-9+/]{86}==):/.exec(digest)?.[1];
   const of = (bytes: Uint8Array) => base64(digestOf(short === undefined ? "sha512" : "sha256", [bytes]));

@@ -4,7 +4,7 @@ import type { ReceivedHeaders } from "../../../core/headers.js";
 import { requestParts } from "../../../schemes/http-signature/sign.js";
 import { optionsOf, type RepeatableMistake } from "../../rows/mistake.js";
 import { BASE_MISTAKES, inOrder } from "./base-mistakes.js";
-import { URL_TEXT_MISTAKES, type Way } from "./url-mistakes.js";
+import { type BaseWay, URL_TEXT_MISTAKES } from "./url-mistakes.js";
 
 const PROXY_FIX =
   "Give the receiver the URL that senders post to, scheme, host and port as they have it, or agree on @path and @query alone.";
@@ -17,7 +17,7 @@ const ORDERS: readonly (readonly string[])[] = [
 ];
 
 /** What is signed by mistake, in place of what the RFC says: the likeliest first. */
-const LIKELY: readonly RepeatableMistake<Way>[] = [
+const LIKELY: readonly RepeatableMistake<BaseWay>[] = [
   {
     id: "target-of-other-host",
     title: "Another host was signed",
@@ -153,17 +153,17 @@ const LIKELY: readonly RepeatableMistake<Way>[] = [
 ];
 
 /** Everything that is signed by mistake. */
-export const TEXT_MISTAKES: readonly RepeatableMistake<Way>[] = [
+export const TEXT_MISTAKES: readonly RepeatableMistake<BaseWay>[] = [
   ...LIKELY,
   ...URL_TEXT_MISTAKES,
   ...BASE_MISTAKES,
 ];
 
 /** What the RFC says, and all of that. */
-export const SIGNED_TEXTS = { text: optionsOf<Way>({}, TEXT_MISTAKES) };
+export const SIGNED_TEXTS = { text: optionsOf<BaseWay>({}, TEXT_MISTAKES) };
 
 /** A port too many or too few, in @authority alone and in the whole URL too. */
-function portMistakes(): readonly RepeatableMistake<Way>[] {
+function portMistakes(): readonly RepeatableMistake<BaseWay>[] {
   const withPort = {
     id: "authority-with-port",
     title: "Port in @authority",
@@ -208,7 +208,7 @@ function partsAt(
   return Object.fromEntries(names.map((name) => [name, parts.get(name) ?? ""]));
 }
 
-function inThisOrder(order: readonly string[]): Way {
+function inThisOrder(order: readonly string[]): BaseWay {
   return { text: (lines, last) => [...lines, inOrder(last, order)].join("\n") };
 }
 
@@ -244,7 +244,7 @@ const SEVERAL = ["content-type", "cache-control", "accept", "date", "x-forwarded
 export function signedText(
   { components, input }: { readonly components: readonly string[]; readonly input: InnerList },
   request: { readonly url: URL; readonly headers: ReceivedHeaders; readonly body: string },
-  { values, text = (lines, last) => [...lines, last].join("\n") }: Way,
+  { values, text = (lines, last) => [...lines, last].join("\n") }: BaseWay,
 ): string | undefined {
   const { url, headers } = request;
   const others = values ? values(url, headers) : {};

@@ -4,7 +4,7 @@ import { requestParts } from "../../../schemes/http-signature/sign.js";
 import type { RepeatableMistake } from "../../rows/mistake.js";
 
 /** What may have been signed in place of what the RFC says. */
-export interface Way {
+export interface BaseWay {
   /** The values of components that differ; undefined where this way does not apply. */
   readonly values?: (url: URL, headers: ReceivedHeaders) => Readonly<Record<string, string>> | undefined;
   /** The text that is signed, made of its lines. */
@@ -33,7 +33,7 @@ const ways = (
   );
 
 /** Parts of the URL in another form. */
-export const URL_TEXT_MISTAKES: readonly RepeatableMistake<Way>[] = [
+export const URL_TEXT_MISTAKES: readonly RepeatableMistake<BaseWay>[] = [
   {
     id: "path-signed-otherwise",
     title: "@path in another form",

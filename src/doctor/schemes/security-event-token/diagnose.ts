@@ -13,7 +13,7 @@ import { mistakesInKey } from "../../diagnose/token-key.js";
 import { catalogueOf, type Mistake, type MistakeRow } from "../../rows/mistake.js";
 import { mistakesFound } from "../../rows/run.js";
 import { decodeAnyBase64 } from "../../texts/rewrite.js";
-import { type Facts, REQUEST_MISTAKES, TOKEN } from "./request-mistakes.js";
+import { REQUEST_MISTAKES, TOKEN, type TokenRequestFacts } from "./request-mistakes.js";
 import { CLAIM_MISTAKES, HEADER_MISTAKES, KEY_MISTAKES, UNREADABLE } from "./token-mistakes.js";
 
 const ROWS = [...REQUEST_MISTAKES, UNREADABLE, ...HEADER_MISTAKES, ...CLAIM_MISTAKES, ...KEY_MISTAKES];
@@ -75,7 +75,7 @@ export async function diagnosed(input: SecurityEventInput): Promise<readonly Mis
     segments.length < 3 || (typeof header === "object" && typeof claims === "object")
       ? undefined
       : `The token has ${typeof header === "string" ? `a header with ${header}` : `claims with ${claims}`}.`;
-  const facts: Facts = {
+  const facts: TokenRequestFacts = {
     types: received?.all(CONTENT_TYPE_HEADER),
     authorization,
     text,
@@ -103,7 +103,7 @@ const REFUSALS: ReadonlySet<string> = new Set(KEY_MISTAKES.map(({ id }) => id));
 
 /** Why the key set does not verify a token, where one of those mistakes says it. */
 async function mistakesInSignature(
-  { segments, header, text }: Facts,
+  { segments, header, text }: TokenRequestFacts,
   jwks: Jwks,
 ): Promise<readonly Mistake[]> {
   const signature = decodeAnyBase64(segments[2] ?? "");
@@ -113,7 +113,7 @@ async function mistakesInSignature(
   return found.every(({ id }) => OF_EVERY_TOKEN.some((row) => row.id === id)) ? found : [];
 }
 
-async function refusalOf(token: string, keys: KeyResolver): Promise<Facts["refusal"]> {
+async function refusalOf(token: string, keys: KeyResolver): Promise<TokenRequestFacts["refusal"]> {
   const make = (step: string, ok: boolean, code?: string, seen?: string) =>
     ({ step, ok, rule: "", code, seen }) as never;
   const { checks } = await openToken(

@@ -4,7 +4,7 @@ import { SET_TYP } from "../../../schemes/security-event-token/sign.js";
 import type { FoundMistake } from "../../rows/mistake.js";
 
 /** What is known of a request and of its receiver. */
-export interface Facts {
+export interface TokenRequestFacts {
   /** The values of `Content-Type`; undefined for a token without a request. */
   readonly types: readonly string[] | undefined;
   readonly authorization: string;
@@ -32,7 +32,7 @@ export const TOKEN = /(?<![\w-])[\w-]+\.[\w-]+\.[\w-]*/;
 const TOKEN_ALONE = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 /** The mistakes of a body that has the token in something else, or in another form. */
-const BODY_MISTAKES: readonly FoundMistake<Facts>[] = [
+const BODY_MISTAKES: readonly FoundMistake<TokenRequestFacts>[] = [
   {
     id: "token-in-header",
     title: "Token in a header",
@@ -81,7 +81,7 @@ const BODY_MISTAKES: readonly FoundMistake<Facts>[] = [
 ];
 
 /** The mistakes of the request that brings a token. */
-export const REQUEST_MISTAKES: readonly FoundMistake<Facts>[] = [
+export const REQUEST_MISTAKES: readonly FoundMistake<TokenRequestFacts>[] = [
   {
     id: "content-type-differs",
     title: "Another content type",

@@ -9,14 +9,14 @@ import { rawFromDer } from "../../../jwt/sign-token.js";
 import { SET_TYP } from "../../../schemes/security-event-token/sign.js";
 import type { FoundMistake } from "../../rows/mistake.js";
 import { kidsInWords } from "../kids-in-words.js";
-import type { Facts } from "./request-mistakes.js";
+import type { TokenRequestFacts } from "./request-mistakes.js";
 
 const SIGN_HEADER = `Sign with the header { alg: "ES256", kid, typ: "${SET_TYP}" }.`;
 const SECONDS = "Set iat to whole seconds: Math.floor(Date.now() / 1000).";
 const EVENTS =
   'Send events as one object: { "events": { "https://schemas.openid.net/secevent/caep/event-type/session-revoked": {} } }.';
 
-export const UNREADABLE: FoundMistake<Facts> = {
+export const UNREADABLE: FoundMistake<TokenRequestFacts> = {
   id: "token-unreadable",
   title: "Header or claims cannot be read",
   message: "The header or the claims are not one JSON object in base64url, with each name once.",
@@ -25,7 +25,7 @@ export const UNREADABLE: FoundMistake<Facts> = {
 };
 
 /** The mistakes of a token's header. */
-export const HEADER_MISTAKES: readonly FoundMistake<Facts>[] = [
+export const HEADER_MISTAKES: readonly FoundMistake<TokenRequestFacts>[] = [
   {
     id: "typ-differs",
     title: "Another typ",
@@ -84,7 +84,7 @@ export const HEADER_MISTAKES: readonly FoundMistake<Facts>[] = [
 ];
 
 /** The mistakes of a token's claims. */
-export const CLAIM_MISTAKES: readonly FoundMistake<Facts>[] = [
+export const CLAIM_MISTAKES: readonly FoundMistake<TokenRequestFacts>[] = [
   nameRow("iss", "issuer", "the issuer that the receiver expects"),
   nameRow("aud", "audience", "the receiver"),
   missingRow("iss", "Set iss to the URL of the issuer."),
@@ -160,7 +160,7 @@ export const CLAIM_MISTAKES: readonly FoundMistake<Facts>[] = [
 ];
 
 /** The refusals of the key set, where nothing else explains them. */
-export const KEY_MISTAKES: readonly FoundMistake<Facts>[] = [
+export const KEY_MISTAKES: readonly FoundMistake<TokenRequestFacts>[] = [
   {
     id: "key-unknown",
     title: "Key id unknown",
@@ -193,7 +193,11 @@ function isSymmetric(alg: unknown): alg is string {
   return typeof alg === "string" && /^HS(?:256|384|512)$/.test(alg);
 }
 
-function nameRow(claim: "iss" | "aud", option: "issuer" | "audience", who: string): FoundMistake<Facts> {
+function nameRow(
+  claim: "iss" | "aud",
+  option: "issuer" | "audience",
+  who: string,
+): FoundMistake<TokenRequestFacts> {
   return {
     id: `${claim}-differs`,
     title: `${claim} is another one`,
@@ -217,7 +221,7 @@ function plain(text: string): string {
     .replace(/\/$/, "");
 }
 
-function missingRow(claim: "iss" | "aud" | "jti" | "iat", fix: string): FoundMistake<Facts> {
+function missingRow(claim: "iss" | "aud" | "jti" | "iat", fix: string): FoundMistake<TokenRequestFacts> {
   return {
     id: `${claim}-missing`,
     title: `${claim} is missing`,

@@ -21,7 +21,7 @@ import {
 } from "./store-calls.js";
 
 /** What the attempts of one dispatcher share. */
-export interface AttemptContext {
+export interface EventAttemptContext {
   readonly store: OutboxStore;
   readonly calls: StoreCalls;
   readonly delivered: DeliveryBuffer;
@@ -49,14 +49,14 @@ const PROXY_HINTS = ["the proxy's password", "a host that the proxy does not let
 
 /** One attempt at one claimed event, and what the store is told of its result. */
 export class EventAttempt {
-  readonly #context: AttemptContext;
+  readonly #context: EventAttemptContext;
   readonly #listener: OutboxListener;
   readonly #claimed: ClaimedEvent;
   readonly #askedAt: number;
   readonly #startedAt: number;
   readonly #subject: { readonly eventId: string; readonly url: string; readonly delivery: number };
 
-  constructor(context: AttemptContext, { listener, claimed, askedAt, startedAt }: StartedEvent) {
+  constructor(context: EventAttemptContext, { listener, claimed, askedAt, startedAt }: StartedEvent) {
     this.#context = context;
     this.#listener = listener;
     this.#claimed = claimed;
@@ -306,7 +306,7 @@ export class EventAttempt {
  */
 export async function bodyToSend(
   { id: eventId, listener, body, digest, encryptionKeyId: keyId }: OutboxEvent,
-  { encryption, allowUnencrypted }: Pick<AttemptContext, "encryption" | "allowUnencrypted">,
+  { encryption, allowUnencrypted }: Pick<EventAttemptContext, "encryption" | "allowUnencrypted">,
 ): Promise<Uint8Array> {
   if (keyId !== undefined && !encryption)
     throw new HookproofError(
