@@ -79,8 +79,8 @@ export interface WatchedOutbox {
 /** Options of `watchOutbox`. */
 export interface WatchOptions {
   /**
-   * Told once when an alert begins and once when it ends. If it throws, rejects or takes longer than 10 seconds, it is
-   * told again at the next look; the outbox is not touched by it.
+   * Called once when an alert begins and once when it ends. If it throws, rejects or takes longer than 10 seconds, it is
+   * called again at the next look; the outbox is not touched by it.
    */
   readonly onAlert: (alert: OutboxAlert) => unknown;
   /** Instead of, or next to, the usual ones; see `AlertKind`. */
@@ -93,9 +93,9 @@ export interface WatchOptions {
 
 /** An outbox that is being watched. */
 export interface OutboxWatch {
-  /** Looks now, instead of at the next time; resolves when the callback has been told. It never rejects. */
+  /** Looks now, instead of at the next time; resolves when the callback has ended. It never rejects. */
   look(): Promise<void>;
-  /** Looks no more. What stands is not told as ended. */
+  /** Looks no more. What stands is not reported as ended. */
   stop(): void;
 }
 
@@ -108,12 +108,12 @@ const NAMES: OptionNames<WatchOptions> = {
 };
 const PATIENCE_MS = 10_000;
 
-/** Whether a callback was told; `perhaps` where it did not end in time. */
-type Told = "yes" | "perhaps" | "no";
+/** Whether a callback was notified; `perhaps` where it did not end in time. */
+type Notified = "yes" | "perhaps" | "no";
 
 interface Standing {
   begun: OutboxAlert;
-  told: Told;
+  notified: Notified;
 }
 
 /**
@@ -248,16 +248,16 @@ class Watch {
     const known = this.#standing.get(name);
     const threshold = this.#thresholds[seen.kind] as number;
     const begun: OutboxAlert = { ...seen, state: "begun", threshold, at: known?.begun.at ?? at };
-    const entry = known ?? { begun, told: "no" };
+    const entry = known ?? { begun, notified: "no" };
     entry.begun = begun;
     this.#standing.set(name, entry);
-    if (entry.told === "yes") return;
-    const told = await this.#notify(begun);
-    if (told !== "no") entry.told = told;
+    if (entry.notified === "yes") return;
+    const notified = await this.#notify(begun);
+    if (notified !== "no") entry.notified = notified;
   }
 
-  async #end(name: string, { begun, told }: Standing, at: number): Promise<void> {
-    if (told === "no") this.#standing.delete(name);
+  async #end(name: string, { begun, notified }: Standing, at: number): Promise<void> {
+    if (notified === "no") this.#standing.delete(name);
     else if ((await this.#notify({ ...begun, state: "ended", at })) === "yes") this.#standing.delete(name);
   }
 
@@ -271,7 +271,7 @@ class Watch {
     }
   }
 
-  async #notify(alert: OutboxAlert): Promise<Told> {
+  async #notify(alert: OutboxAlert): Promise<Notified> {
     let isLate = false;
     const late = () => {
       isLate = true;

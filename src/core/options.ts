@@ -80,7 +80,7 @@ export function checkOptions(what: string, given: unknown, known: Readonly<Recor
 }
 
 function checkKind(name: string, kind: string, value: unknown): void {
-  if (value !== undefined && !isOf(kind, value)) throw new TypeError(`${name} must be ${inWords(kind)}`);
+  if (value !== undefined && !isOf(kind, value)) throw new TypeError(`${name} must be ${kindInWords(kind)}`);
 }
 
 function isOf(kind: string, value: unknown): boolean {
@@ -91,7 +91,7 @@ function isOf(kind: string, value: unknown): boolean {
     : typeof value === kind;
 }
 
-function inWords(kind: string): string {
+function kindInWords(kind: string): string {
   if (kind === "texts") return "a list of texts";
   if (kind.startsWith(".")) return `an object with the method ${kind.slice(1)}`;
   return `${kind === "object" ? "an" : "a"} ${kind}`;

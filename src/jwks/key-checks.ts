@@ -4,7 +4,7 @@ import { countOf, shown } from "../core/shown.js";
 import { ALGORITHM_FACTS, ALGORITHMS, algorithmOf, isAlgorithm } from "../jwt/algorithms.js";
 import { importPublicKey, type JWK, PRIVATE_MEMBERS, publicMembers } from "../jwt/key.js";
 import { otherPurpose } from "./key-purpose.js";
-import { hasOtherCertificate, misspelling } from "./key-set-shape.js";
+import { hasOtherCertificate, misspellingOf } from "./key-set-shape.js";
 
 /** The rules for a key set, in the order they are checked. */
 export type KeySetRule =
@@ -122,13 +122,13 @@ export class KeyChecks {
       "key_ops, if there, has verify, each operation once, and none that use sig excludes",
       ({ key_ops: ops }) => ops !== undefined && !isForSignatures(ops),
     );
-    const misspelt = new Set(this.forSignatures.flatMap(({ jwk }) => misspelling(jwk) ?? []));
+    const misspelt = new Set(this.forSignatures.flatMap(({ jwk }) => misspellingOf(jwk) ?? []));
     this.#rule(
       "encoding",
       misspelt.size === 0
         ? "numbers are base64url without padding"
         : `${[...misspelt].join("; ")} (RFC 7518, 6)`,
-      (jwk) => misspelling(jwk) !== undefined,
+      (jwk) => misspellingOf(jwk) !== undefined,
     );
   }
 

@@ -79,7 +79,7 @@ const COORDINATE_LENGTH = 43;
 type Key = Readonly<Record<string, unknown>>;
 
 /** What is wrong with the spelling of a key's numbers (RFC 7518, 2 and 6); `undefined` if nothing is. */
-export function misspelling(jwk: Key): string | undefined {
+export function misspellingOf(jwk: Key): string | undefined {
   for (const name of NUMBERS) {
     const text = jwk[name];
     if (typeof text !== "string") continue;

@@ -81,11 +81,11 @@ export function differenceOf(published: readonly JWK[], wanted: Jwks): string | 
   const byKid = (keys: readonly JWK[]) => new Map(keys.map((key) => [kidOf(key), textOf(key)]));
   const [atHost, own] = [byKid(published), byKid(wanted.keys)];
   const missing = [...own.keys()].filter((kid) => !atHost.has(kid));
-  if (missing.length > 0) return `lacks ${inWords(missing)}`;
+  if (missing.length > 0) return `lacks ${listOfKids(missing)}`;
   const other = [...own].filter(([kid, text]) => atHost.get(kid) !== text).map(([kid]) => kid);
-  if (other.length > 0) return `has another key under ${inWords(other)}`;
+  if (other.length > 0) return `has another key under ${listOfKids(other)}`;
   const extra = [...atHost.keys()].filter((kid) => !own.has(kid));
-  if (extra.length > 0) return `still has ${inWords(extra)}`;
+  if (extra.length > 0) return `still has ${listOfKids(extra)}`;
   return published.length === wanted.keys.length ? undefined : "has a key twice";
 }
 
@@ -94,7 +94,7 @@ function kidOf({ kid }: JWK): string {
   return typeof kid === "string" ? kid : shown(kid);
 }
 
-function inWords(kids: readonly string[]): string {
+function listOfKids(kids: readonly string[]): string {
   const [first = "", ...others] = kids.map((kid) => JSON.stringify(kid.slice(0, 80)));
   return others.length === 0 ? first : `${first} and ${others.length} more`;
 }

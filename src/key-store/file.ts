@@ -39,14 +39,14 @@ export interface KeyStoreFile {
 export function keyStoreFile(dir: string): KeyStoreFile {
   const path = join(dir, FILE);
   return {
-    signature: () => naming(path, () => signatureOf(path)),
-    read: () => naming(path, () => parse(readPrivately(dir, path), path)),
+    signature: () => withPath(path, () => signatureOf(path)),
+    read: () => withPath(path, () => parse(readPrivately(dir, path), path)),
     makeFolder: () =>
-      naming(dir, async () => {
+      withPath(dir, async () => {
         await mkdir(dir, { recursive: true, mode: 0o700 });
         refuseExposed(dir, statSync(dir), "700");
       }),
-    write: (stored, isHeld) => naming(path, () => replace(dir, path, stored, isHeld)),
+    write: (stored, isHeld) => withPath(path, () => replace(dir, path, stored, isHeld)),
   };
 }
 
@@ -129,7 +129,7 @@ async function syncFolder(dir: string): Promise<void> {
 }
 
 /** Does work with files; an error of the system becomes KEY_STORE_UNREADABLE with the path. */
-export function naming<Result>(path: string, work: () => Result): Result {
+export function withPath<Result>(path: string, work: () => Result): Result {
   const unreadable = (cause: unknown) => {
     if (cause instanceof HookproofError || !(cause instanceof Error && "syscall" in cause)) return cause;
     const reason = "code" in cause ? cause.code : cause.name;

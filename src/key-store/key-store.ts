@@ -31,7 +31,7 @@ import {
 } from "../jwks/rotation.js";
 import type { Algorithm } from "../jwt/algorithms.js";
 import type { JWK } from "../jwt/key.js";
-import { type KeyStoreFile, keyStoreFile, naming } from "./file.js";
+import { type KeyStoreFile, keyStoreFile, withPath } from "./file.js";
 import { withFolderLock } from "./lock.js";
 import {
   checkedAlgorithmOf,
@@ -52,12 +52,12 @@ import {
 } from "./publication.js";
 import {
   checkPassphrase,
+  createSealing,
   isToErase,
   recordOf,
   type Sealing,
   type StoredKey,
   type StoredKeys,
-  sealing,
   storedKey,
   withoutRemoved,
 } from "./stored-key.js";
@@ -168,7 +168,7 @@ class FolderKeyStore implements KeyStore {
     this.#dir = dir;
     this.#clock = clock;
     this.#file = keyStoreFile(dir);
-    this.#seals = passphrase === undefined ? undefined : sealing(passphrase);
+    this.#seals = passphrase === undefined ? undefined : createSealing(passphrase);
   }
 
   async load(): Promise<readonly KeyRecord[]> {
@@ -332,7 +332,7 @@ class FolderKeyStore implements KeyStore {
   /** Reads, changes and writes under the lock, and erases the keys that are removed by now. */
   async #change(work: (stored: StoredKeys, now: number) => StoredKeys | undefined): Promise<StoredKeys> {
     await this.#file.makeFolder();
-    return naming(this.#dir, () =>
+    return withPath(this.#dir, () =>
       withFolderLock(this.#dir, async (isHeld) => {
         const now = this.#clock.now();
         const stored = this.#read(now);

@@ -157,7 +157,7 @@ async function uploadFailure(
   const limit = AbortSignal.timeout(UPLOAD_TIMEOUT_MS);
   try {
     const ends = signal ? AbortSignal.any([signal, limit]) : limit;
-    await heeding(Promise.resolve(upload(document, ends)), ends);
+    await awaitUpload(Promise.resolve(upload(document, ends)), ends);
     return undefined;
   } catch (error) {
     if (error instanceof HookproofError) return error.message;
@@ -166,7 +166,7 @@ async function uploadFailure(
 }
 
 /** Awaits an upload, and a while past its signal: one that heeds it says more of what was done. */
-async function heeding(upload: Promise<void>, signal: AbortSignal): Promise<void> {
+async function awaitUpload(upload: Promise<void>, signal: AbortSignal): Promise<void> {
   const told = new Error("told to end");
   try {
     await within(upload, MAX_TIMER_MS, () => told, signal);

@@ -190,7 +190,7 @@ export interface Sealing {
 }
 
 /** Encryption under a passphrase. The passphrase is stretched at its first use; the result is kept in memory. */
-export function sealing(passphrase: string): Sealing {
+export function createSealing(passphrase: string): Sealing {
   const stretched = new Map<string, Buffer>();
 
   function keyFor({ N, r, p, salt }: Pick<SealedKey, "N" | "r" | "p" | "salt">): Buffer {

@@ -12,7 +12,7 @@ interface UnknownListenersContext {
   readonly onEnd: () => void;
 }
 
-/** What the function of listeners says of names that it did not know, as far as the store is still to be told. */
+/** What the function of listeners says of names that it did not know, until it is reported to the store. */
 export class UnknownListeners {
   readonly #context: UnknownListenersContext;
   readonly #unknown = new Set<string>();
@@ -39,10 +39,10 @@ export class UnknownListeners {
     this.#found.add(name);
   }
 
-  /** Tells the store of some, unless a call is under way; never throws. */
+  /** Reports some to the store, unless a call is under way; never throws. */
   begin(): void {
     if (this.#underWay || !this.isUnderWay) return;
-    this.#underWay = this.#tell(taken(this.#found), taken(this.#unknown)).finally(() => {
+    this.#underWay = this.#report(taken(this.#found), taken(this.#unknown)).finally(() => {
       this.#underWay = undefined;
       this.#context.onEnd();
     });
@@ -54,7 +54,7 @@ export class UnknownListeners {
   }
 
   /** One after another, as all that come back at once are no reason to take the store's connections from the deliveries. */
-  async #tell(found: readonly string[], unknown: readonly string[]): Promise<void> {
+  async #report(found: readonly string[], unknown: readonly string[]): Promise<void> {
     const { store, calls } = this.#context;
     try {
       for (const name of found) await calls.once(() => store.changed(name));

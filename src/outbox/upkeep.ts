@@ -37,7 +37,7 @@ const UNKNOWN_EVERY_MS = 30_000;
 /** How many listeners one run looks after; the next run goes on with others. */
 const LISTENERS_A_RUN = 1_000;
 
-/** Of so many names that are no listener of this worker the backlog is told: those whose events wait for longest. */
+/** Of so many names that are no listener of this worker the backlog is reported: those whose events wait for longest. */
 const MAX_UNKNOWN = 100;
 
 interface Job {
@@ -59,7 +59,7 @@ export class Upkeep {
   /** Where the next run of a job goes on. */
   #nextToExpire = 0;
   #nextToMeet: string | undefined;
-  /** Names that are no listener of this worker, and whose backlog was told. */
+  /** Names that are no listener of this worker, and whose backlog was reported. */
   #reportedUnknown: ReadonlySet<string> = new Set();
 
   constructor(context: UpkeepContext) {
@@ -187,7 +187,7 @@ export class Upkeep {
   async #observeBacklog(observe: Observer): Promise<boolean> {
     const { store, listeners } = this.#context;
     const stats = new Map((await store.stats()).map((one) => [one.listener, one]));
-    const tell = (listener: string, url: string, breaker: "closed" | "half-open" | "open") => {
+    const report = (listener: string, url: string, breaker: "closed" | "half-open" | "open") => {
       const {
         pending = 0,
         inFlight = 0,
@@ -198,12 +198,12 @@ export class Upkeep {
       observe({ type: "backlog", url, listener, pending, inFlight, dead, oldestAgeMs, slowedMs, breaker });
       stats.delete(listener);
     };
-    for (const { name, url, limits } of listeners.all()) tell(name, url, limits.breaker);
+    for (const { name, url, limits } of listeners.all()) report(name, url, limits.breaker);
     const waiting = [...stats.values()].filter(({ pending }) => pending > 0);
     const longest = waiting.sort((a, b) => b.oldestAgeMs - a.oldestAgeMs).slice(0, MAX_UNKNOWN);
     const unknownListeners = new Set(longest.map(({ listener }) => listener));
     // Once more when none of its events is left: a gauge keeps its last value.
-    for (const name of new Set([...unknownListeners, ...this.#reportedUnknown])) tell(name, "", "closed");
+    for (const name of new Set([...unknownListeners, ...this.#reportedUnknown])) report(name, "", "closed");
     this.#reportedUnknown = unknownListeners;
     return false;
   }

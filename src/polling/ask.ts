@@ -41,7 +41,7 @@ export class Unanswered extends HookproofError {
 }
 
 /** Asks, and resolves to the object of the answer; `undefined` for one without a body. */
-export function asking({ authorization, transport, clock }: TransmitterOptions) {
+export function createAsk({ authorization, transport, clock }: TransmitterOptions) {
   if (typeof authorization !== "function" && typeof authorization !== "string")
     throw new TypeError("authorization must be the header's value, or a function that gives it");
   const send = transport ?? createTransport();

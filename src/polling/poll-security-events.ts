@@ -13,7 +13,13 @@ import type { Verdict } from "../receiver/verdict.js";
 import type { ReplayStore } from "../replay/replay-store.js";
 import type { Verifier } from "../schemes/scheme.js";
 import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
-import { type asking as Asking, type Authorization, asking, transmitterUrl, Unanswered } from "./ask.js";
+import {
+  type createAsk as Asking,
+  type Authorization,
+  createAsk,
+  transmitterUrl,
+  Unanswered,
+} from "./ask.js";
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
@@ -108,7 +114,7 @@ export async function pollSecurityEvents(options: {
   const receiver = createReceiver({ verifier, replayStore, onVerdict, clock });
   const polls = new Polls({
     url: transmitterUrl(options.url),
-    ask: asking({ authorization, transport, clock }),
+    ask: createAsk({ authorization, transport, clock }),
     receiver,
     run,
     signal,
@@ -141,7 +147,7 @@ class Polls {
   #ack = new Set<string>();
   #setErrs = new Map<string, object>();
   /** What the transmitter was told in the last poll that it answered. */
-  #told: ReadonlySet<string> = new Set();
+  #reported: ReadonlySet<string> = new Set();
   #pauseMs = 0;
 
   constructor(options: PollsOptions) {
@@ -185,7 +191,10 @@ class Polls {
       await this.#endedSoon(this.#take(jti, token));
     }
     // None was accepted for reasons that may pass, or the transmitter does not take note of what it is told.
-    if (tokens.length > 0 && [...this.#ack, ...this.#setErrs.keys()].every((jti) => this.#told.has(jti))) {
+    if (
+      tokens.length > 0 &&
+      [...this.#ack, ...this.#setErrs.keys()].every((jti) => this.#reported.has(jti))
+    ) {
       this.#lengthen();
       return this.#pauseMs;
     }
@@ -209,7 +218,7 @@ class Polls {
       maxResponseBytes: (maxEvents + 1) * SET_BYTES,
       signal,
     });
-    this.#told = new Set([...ack, ...this.#setErrs.keys()]);
+    this.#reported = new Set([...ack, ...this.#setErrs.keys()]);
     this.#ack.clear();
     this.#setErrs.clear();
     return answer;

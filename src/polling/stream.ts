@@ -5,7 +5,7 @@ import { type Clock, checkedClock, systemClock } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import { checkOptions } from "../core/options.js";
 import { publicAddresses, type Transport } from "../http/transport.js";
-import { type Asked, type Authorization, asking, transmitterUrl } from "./ask.js";
+import { type Asked, type Authorization, createAsk, transmitterUrl } from "./ask.js";
 
 const ANSWER = { timeoutMs: 10_000, maxResponseBytes: 65_536 };
 const STATUSES = ["enabled", "paused", "disabled"] as const;
@@ -69,9 +69,9 @@ export function securityEventStream(options: {
   if (typeof issuer !== "string") throw new TypeError("issuer must be a text");
   if (typeof streamId !== "string" || streamId === "") throw new TypeError("streamId must be a text");
   const clock = checkedClock(options.clock ?? systemClock);
-  const askIssuer = asking({ authorization, transport, clock });
+  const askIssuer = createAsk({ authorization, transport, clock });
   const elsewhere = transport ?? createTransport({ allowPrivateNetwork: false });
-  const askElsewhere = asking({ authorization, transport: elsewhere, clock });
+  const askElsewhere = createAsk({ authorization, transport: elsewhere, clock });
   const configurationUrl = wellKnown(issuer);
   const own = new URL(configurationUrl);
   let configuration: Promise<Readonly<Record<string, unknown>>> | undefined;

@@ -225,7 +225,7 @@ export function groupCommit(
     try {
       const settle = inTransaction(db, () => jobs.map(attempt));
       busySince = undefined;
-      for (const tell of settle) tell();
+      for (const settleOne of settle) settleOne();
     } catch (error) {
       if (isBusy(error) && staysPatient()) {
         waiting = jobs;

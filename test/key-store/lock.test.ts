@@ -4,7 +4,7 @@ import { existsSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { keyStoreFile, naming } from "../../src/key-store/file.js";
+import { keyStoreFile, withPath } from "../../src/key-store/file.js";
 import { withFolderLock } from "../../src/key-store/lock.js";
 import { temporaryFolder } from "../kit/temporary-folder.js";
 
@@ -112,7 +112,7 @@ it.each([
     };
     const thrown =
       error.message === words ? error : { message: expect.stringContaining(words), cause: error };
-    expect(() => naming("keys.json", failing)).toThrow(expect.objectContaining(thrown));
-    await expect(naming("keys.json", async () => failing())).rejects.toMatchObject(thrown);
+    expect(() => withPath("keys.json", failing)).toThrow(expect.objectContaining(thrown));
+    await expect(withPath("keys.json", async () => failing())).rejects.toMatchObject(thrown);
   },
 );

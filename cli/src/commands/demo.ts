@@ -40,7 +40,7 @@ export const demo: Command = {
 async function play(context: Context, stays: boolean, page: Inspecting | undefined): Promise<number> {
   const { io, out, args } = context;
   const port = stays ? (args.number("port") ?? 4400) : 0;
-  const played = await playDemo(context, port, (step) => tell(context, step), page?.inspector);
+  const played = await playDemo(context, port, (step) => report(context, step), page?.inspector);
   try {
     if (played.failed > 0)
       throw new CliError(
@@ -62,7 +62,7 @@ async function play(context: Context, stays: boolean, page: Inspecting | undefin
   }
 }
 
-function tell({ out }: Context, step: Step): void {
+function report({ out }: Context, step: Step): void {
   out.document({ type: "step", ...step });
   const mark = step.status === step.expected ? out.paint("green", "✔") : out.paint("red", "✖");
   out.line(`${mark} ${step.status}  ${step.name}`);

@@ -111,7 +111,7 @@ export const jwksPublish: Command = {
       const { kid } = await store.generate({ alg: "ES256" });
       out.note(`The store was empty; generated the key ${kid} (ES256).`);
     }
-    const look = await looking(context, store, url, upload);
+    const look = await createLook(context, store, url, upload);
     if (!args.flag("watch")) return (await look()).ok ? EXIT.ok : EXIT.unavailable;
     await watch(look, args.durationMs("every") ?? 60_000, context);
     return EXIT.ok;
@@ -143,7 +143,7 @@ function pathOf(url: string): string {
 }
 
 /** One look at the host: what it found is shown, in a repetition only if it is something else. */
-async function looking(
+async function createLook(
   { args, io, out }: Pick<Context, "args" | "io" | "out">,
   store: KeyStore,
   url: string,

@@ -7,7 +7,7 @@ import { EXIT, usageError } from "../failure.js";
 import { stopped } from "../io.js";
 import { openStore, PRIVATE_STORE_FLAGS } from "../keys/key-store-flags.js";
 import type { Output } from "../output.js";
-import { SERVING_FLAGS, servingOptions, started, tellOpen, tellServed } from "../serve/serving.js";
+import { reportServed, SERVING_FLAGS, servingOptions, started, warnIfOpen } from "../serve/serving.js";
 import { wordOf } from "../shell-word.js";
 import { shownTime } from "../times.js";
 
@@ -82,12 +82,12 @@ export const jwksServe: Command = {
     );
     out.document({ type: "listening", url: host.keySetUrl });
     out.line(host.keySetUrl);
-    tellOpen({ args, out }, "they can read the key set, which holds public keys only.");
+    warnIfOpen({ args, out }, "they can read the key set, which holds public keys only.");
     out.note(`next: ${nextStep(args, `hookproof listen --jwks ${wordOf(host.keySetUrl)}`)}`);
     await stopped(io.stopSignal);
     stopRotating();
     await host.stop();
-    tellServed({ out }, asked, " for the key set");
+    reportServed({ out }, asked, " for the key set");
     return EXIT.ok;
   },
 };

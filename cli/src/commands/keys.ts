@@ -116,14 +116,14 @@ export const keysGenerate: Command = {
     });
     out.document({ type: "key", ok: true, kid, alg, state, store });
     out.line(kid);
-    out.note(field("algorithm", `${alg}, ${inWords(state)}`));
+    out.note(field("algorithm", `${alg}, ${stateInWords(state)}`));
     out.note(`next: ${nextStep(args, "hookproof jwks serve")}      host the key set for the listener`);
     return EXIT.ok;
   },
 };
 
 /** The state of a key that was added to a store. */
-function inWords(state: KeyStatus["state"]): string {
+function stateInWords(state: KeyStatus["state"]): string {
   return state === "active" ? "active: it signs from now on" : "next: published, and does not sign yet";
 }
 
@@ -168,7 +168,7 @@ export const keysImport: Command = {
     });
     out.document({ type: "key", ok: true, kid: key.kid, alg: key.alg, state: key.state, store: folder });
     out.line(key.kid);
-    out.note(field("algorithm", `${key.alg}, ${inWords(key.state)}`));
+    out.note(field("algorithm", `${key.alg}, ${stateInWords(key.state)}`));
     return EXIT.ok;
   },
 };

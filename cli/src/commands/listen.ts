@@ -15,7 +15,7 @@ import { type Expecting, expectingOf } from "../serve/expecting.js";
 import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../serve/inspecting.js";
 import type { Forwarding } from "../serve/report-request.js";
 import { type ChosenListener, ReportedRequests, urlOf } from "../serve/reported-requests.js";
-import { SERVING_FLAGS, servingOptions, started, tellOpen, tellServed } from "../serve/serving.js";
+import { reportServed, SERVING_FLAGS, servingOptions, started, warnIfOpen } from "../serve/serving.js";
 import { type Session, writeSession } from "../serve/sessions.js";
 import { WAITED } from "../times.js";
 
@@ -155,7 +155,7 @@ export const listen: Command = {
       await page.stop();
       throw error;
     });
-    tellListening(context, listener, server.url, session);
+    reportListening(context, listener, server.url, session);
     await presentInspector(context, page.url);
     out.note(await nextLine(context, server.port, listener.expecting));
 
@@ -166,7 +166,7 @@ export const listen: Command = {
     end();
     await server.stop();
     await page.stop();
-    tellServed(context, await requests.counts());
+    reportServed(context, await requests.counts());
     return EXIT.ok;
   },
 };
@@ -227,7 +227,7 @@ async function announced(
   }
 }
 
-function tellListening(
+function reportListening(
   context: Context,
   { id, expecting: { method, secret } }: ChosenListener,
   baseUrl: string,
@@ -245,7 +245,10 @@ function tellListening(
     ...(secret === undefined ? {} : { secretFingerprint: secretFingerprint(secret) }),
   });
   out.line(url);
-  tellOpen(context, "they can send to this listener, and see the inspector if they have its whole address.");
+  warnIfOpen(
+    context,
+    "they can send to this listener, and see the inspector if they have its whole address.",
+  );
 }
 
 /** How to send to this listener as it is: with a key of this user for tokens, over TLS as it can be checked. */

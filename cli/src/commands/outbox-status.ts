@@ -145,7 +145,8 @@ export const outboxAttempts: Command = {
         if (entry.orderingKey !== undefined) out.line(field("key", entry.orderingKey));
         if (entry.waitsBehind) out.line(field("blocked", waitsBehindWords(entry)));
         else if (entry.dueAt !== undefined) out.line(field("due", exactTime(entry.dueAt)));
-        for (const attempt of entry.attempts) out.line(field(`attempt ${attempt.number}`, inWords(attempt)));
+        for (const attempt of entry.attempts)
+          out.line(field(`attempt ${attempt.number}`, attemptLine(attempt)));
       }
     } finally {
       await close();
@@ -165,7 +166,7 @@ function shown(given: OutboxEntry): Record<string, unknown> {
   };
 }
 
-function inWords({ startedAt, durationMs, status, code, answer }: OutboxAttempt): string {
+function attemptLine({ startedAt, durationMs, status, code, answer }: OutboxAttempt): string {
   const result = [status ?? "no answer", code].filter(Boolean).join(" ");
   return `${exactTime(startedAt)}  ${durationMs} ms  ${result}${answer ? `  ${answer}` : ""}`;
 }

@@ -5,7 +5,7 @@ import { EXIT, usageError } from "../failure.js";
 import { stopped } from "../io.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { openWithFlag } from "../serve/inspecting.js";
-import { HOST_FLAG, started, tellOpen } from "../serve/serving.js";
+import { HOST_FLAG, started, warnIfOpen } from "../serve/serving.js";
 
 const ACTIONS = ["redrive", "pause"] as const;
 
@@ -52,7 +52,7 @@ export const outboxUi: Command = {
       const page = await started(() => startOutboxPage(outbox, { port, host, name, allow }), port ?? 0);
       out.document({ type: "listening", url: page.pageUrl, outbox: name, allow });
       out.line(page.pageUrl);
-      tellOpen(context, "they see the page if they have its whole address.");
+      warnIfOpen(context, "they see the page if they have its whole address.");
       await openWithFlag(context, page.pageUrl);
       await stopped(io.stopSignal);
       await page.stop();

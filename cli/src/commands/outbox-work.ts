@@ -68,7 +68,7 @@ export const outboxWork: Command = {
     try {
       http = await served(args.text("http"));
       const observe = (event: Activity) => {
-        tell(event);
+        report(event);
         http?.observe(event);
       };
       const outbox = createOutbox({ store, listeners, observe });
@@ -81,7 +81,7 @@ export const outboxWork: Command = {
           "Everybody who can reach this address can read the metrics: listeners' names and addresses.",
         );
       if (args.flag("drain")) {
-        progress = startProgress(context, await waiting(store, names));
+        progress = startProgress(context, await waitingCount(store, names));
         await Promise.race([outbox.drain(), stopped(io.stopSignal)]);
       } else {
         outbox.start();
@@ -97,11 +97,11 @@ export const outboxWork: Command = {
     }
     return ended(out, counts, incomplete);
 
-    function tell(event: Activity): void {
+    function report(event: Activity): void {
       if (event.type === "delivery-ended") {
         counts[event.outcome] += 1;
         progress?.advance();
-        tellEnd(out, event);
+        reportEnd(out, event);
       } else if (event.type === "warning") out.warn(event.message);
       else if (event.type === "store-changed")
         out.warn(
@@ -122,7 +122,7 @@ export const outboxWork: Command = {
 
 /** What a drain that was interrupted left; nothing where all of it was done even so. */
 async function undone(store: OutboxStore, names: readonly string[]): Promise<string | undefined> {
-  const left = await waiting(store, names).catch(() => undefined);
+  const left = await waitingCount(store, names).catch(() => undefined);
   if (left === 0) return undefined;
   return left === undefined ? "Interrupted." : `Interrupted with ${countOf(left, "event")} in the outbox.`;
 }
@@ -144,7 +144,7 @@ function ended(out: Output, counts: Readonly<Record<Ended["outcome"], number>>, 
 }
 
 /** How many events these listeners have before them. */
-async function waiting(store: OutboxStore, listeners: readonly string[]): Promise<number> {
+async function waitingCount(store: OutboxStore, listeners: readonly string[]): Promise<number> {
   const all = (await store.stats()).filter(({ listener }) => listeners.includes(listener));
   return all.reduce((sum, { pending, inFlight }) => sum + pending + inFlight, 0);
 }
@@ -158,7 +158,7 @@ async function served(at: string | undefined): Promise<WorkerHttp | undefined> {
 
 type Ended = Extract<Activity, { type: "delivery-ended" }>;
 
-function tellEnd(out: Output, { eventId, listener, outcome, attempts, ageMs, code }: Ended): void {
+function reportEnd(out: Output, { eventId, listener, outcome, attempts, ageMs, code }: Ended): void {
   const ok = outcome !== "dead";
   out.document({
     type: "delivery",

@@ -26,7 +26,7 @@ import {
   seedProgress,
   sourceOf,
 } from "../serve/service-database.js";
-import { SERVING_FLAGS, servingOptions, started, tellOpen, tellServed } from "../serve/serving.js";
+import { reportServed, SERVING_FLAGS, servingOptions, started, warnIfOpen } from "../serve/serving.js";
 import { writeSession } from "../serve/sessions.js";
 import { wordOf } from "../shell-word.js";
 import { pointInTime } from "../times.js";
@@ -161,7 +161,7 @@ export const serviceStart: Command = {
       await service.stop();
       await page.stop();
     }
-    tellServed(context, counts);
+    reportServed(context, counts);
     return EXIT.ok;
   },
 };
@@ -189,7 +189,7 @@ async function serve(
       ...(inspectorUrl === undefined ? {} : { inspectorUrl }),
     });
     out.line(url);
-    tellOpen(
+    warnIfOpen(
       context,
       "they can send to its listeners, and call it with its client's secret; it is for development and tests.",
     );

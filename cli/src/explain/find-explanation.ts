@@ -46,7 +46,7 @@ export async function findExplanations(given: string, scheme?: string): Promise<
   if (!ID.test(given)) return [own].flat();
   const isMeant = ({ id }: { readonly id: string }) => id === given;
   const ofSchemes = [
-    ...(await schemeMistakes(scheme)).filter(isMeant).map(inWords),
+    ...(await schemeMistakes(scheme)).filter(isMeant).map(explained),
     ...(await schemeProbes(scheme)).filter(isMeant).map(probeInWords),
   ];
   if (scheme !== undefined && ofSchemes.length > 0) return ofSchemes;
@@ -109,7 +109,7 @@ function findStatus(given: string): Explained | undefined {
 async function findMistake(given: string): Promise<Explained | undefined> {
   if (!ID.test(given)) return undefined;
   const found = (await named()).find(({ id }) => id === given);
-  return found && inWords(found);
+  return found && explained(found);
 }
 
 /** What `diagnose` and `compare` can find. */
@@ -118,7 +118,7 @@ async function named() {
   return [...(await mistakes()), ...changes];
 }
 
-function inWords({ id, title, message, fix, scheme }: Mistake & { scheme?: string }): Explained {
+function explained({ id, title, message, fix, scheme }: Mistake & { scheme?: string }): Explained {
   const of = scheme === undefined ? {} : { scheme };
   return { kind: "mistake", name: id, ...of, explanation: [message, fix], message: title };
 }
@@ -224,7 +224,7 @@ function wordsOf(text: string): readonly string[] {
 /** Every code, status, exit code, mistake and probe in words. */
 async function everything(scheme: string | undefined): Promise<readonly Explained[]> {
   const ofSchemes = [
-    ...(await schemeMistakes(scheme)).map(inWords),
+    ...(await schemeMistakes(scheme)).map(explained),
     ...(await schemeProbes(scheme)).map(probeInWords),
   ];
   if (scheme !== undefined) return ofSchemes;
@@ -232,6 +232,6 @@ async function everything(scheme: string | undefined): Promise<readonly Explaine
   const codes = [...errorCodes(), ...Object.keys(COMMAND_LINE)].flatMap((code) => findCode(code) ?? []);
   const exits = Object.keys(EXITS).flatMap((exit) => findExit(exit) ?? []);
   const statuses = Array.from({ length: 500 }, (_, index) => findStatus(String(index + 100)) ?? []).flat();
-  const mistakes = (await named()).map(inWords);
+  const mistakes = (await named()).map(explained);
   return [...codes, ...mistakes, ...selectProbes({}).map(probeInWords), ...statuses, ...exits, ...ofSchemes];
 }

@@ -124,7 +124,7 @@ export async function keysFrom(io: Io, source: string, allowInsecure = false): P
     const near = await keySetTransport(io, source);
     const allowPrivateNetwork = allowInsecure || near !== undefined || source.startsWith("http:");
     const { nodeTransport } = await import("hookproof/node");
-    const kept = keeping(near ?? nodeTransport({ allowPrivateNetwork }));
+    const kept = withLastBody(near ?? nodeTransport({ allowPrivateNetwork }));
     const { transport } = kept;
     const keys = remoteKeys(source, { transport, allowInsecureLoopback: true, allowPrivateNetwork });
     const document = async () => {
@@ -145,7 +145,7 @@ export async function keysFrom(io: Io, source: string, allowInsecure = false): P
 }
 
 /** A transport that keeps the last body that came whole. */
-function keeping(transport: Transport): { transport: Transport; last(): Uint8Array | undefined } {
+function withLastBody(transport: Transport): { transport: Transport; last(): Uint8Array | undefined } {
   let last: Uint8Array | undefined;
   return {
     async transport(request) {

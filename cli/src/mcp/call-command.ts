@@ -22,7 +22,7 @@ export interface Call {
   readonly signal: AbortSignal;
   /** Standard input; nothing by default. */
   readonly input?: string;
-  /** Told of each document of the answer when it is there. */
+  /** Called with each document of the answer when it is there. */
   onDocument?(document: Document): void;
 }
 

@@ -80,7 +80,7 @@ export function localListeners(io: Io): Listeners {
     },
     async list() {
       const listeners = await Promise.all(
-        sessionPorts(io).map(async (port) => ({ ...told(io, port), answers: await answers(port) })),
+        sessionPorts(io).map(async (port) => ({ ...described(io, port), answers: await answers(port) })),
       );
       const shown = listeners.map((one) => ({ ...one, startedHere: running.has(one.port) }));
       return { documents: [{ v: 1, type: "listeners", ok: true, listeners: shown }] };
@@ -93,7 +93,7 @@ export function localListeners(io: Io): Listeners {
 }
 
 /** What a session file says, without the secret and the inspector's token. */
-function told(io: Io, port: number) {
+function described(io: Io, port: number) {
   try {
     const { url, method, scheme, inspector } = readSession(io, port);
     return { port, url, method, ...(scheme ? { scheme } : {}), keepsRequests: inspector !== undefined };

@@ -97,7 +97,7 @@ async function delivered(
   out.document({ ...answer, ok: exit === EXIT.ok, outcome, status, attempts: attempts.length, durationMs });
   const expected = args.number("expect");
   const isExpected = expected === undefined || status === expected;
-  const words = inWords(receipt, target, isDoubtful);
+  const words = outcomeLine(receipt, target, isDoubtful);
   out.line(
     isExpected
       ? `${out.paint("green", "✔")} ${words}   ${durationMs} ms`
@@ -188,7 +188,11 @@ function copyStatus({ scheme }: Target, status: number): number {
 }
 
 /** @param isDoubtful the answer is not the service's: that an automation was triggered is not proved */
-function inWords({ status, outcome, attempts }: Receipt, { scheme }: Target, isDoubtful: boolean): string {
+function outcomeLine(
+  { status, outcome, attempts }: Receipt,
+  { scheme }: Target,
+  isDoubtful: boolean,
+): string {
   if (outcome === "duplicate")
     return `${status} duplicate: this event id was used before; the automation did not run again`;
   if (status === 409)

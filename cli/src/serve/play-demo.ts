@@ -42,7 +42,7 @@ interface PlayedDemo {
 export async function playDemo(
   { io, out }: Pick<Context, "io" | "out">,
   port: number,
-  tell: (step: Step) => void,
+  report: (step: Step) => void,
   inspector?: Inspector,
 ): Promise<PlayedDemo> {
   const { startListeners, startServer } = await import("hookproof-service/listeners");
@@ -90,7 +90,7 @@ export async function playDemo(
   try {
     const failed = await playSteps(
       { secret, keys, hmacUrl: urlOf("lst_demo"), jwtUrl: urlOf("lst_demo_jwt"), lastHandled: () => handled },
-      tell,
+      report,
     );
     return { url: urlOf("lst_demo"), port: server.port, failed, stop };
   } catch (error) {
@@ -113,7 +113,7 @@ const PLAIN: Reach = { ca: undefined, insecure: false, io: { env: {} }, headers:
 /** Runs the steps; returns how many got another status than expected. */
 async function playSteps(
   { secret, keys, hmacUrl, jwtUrl, lastHandled }: Stage,
-  tell: (step: Step) => void,
+  report: (step: Step) => void,
 ): Promise<number> {
   let failed = 0;
   async function step(name: string, expected: number, request: SignedRequest): Promise<void> {
@@ -121,7 +121,7 @@ async function playSteps(
     const handled = lastHandled();
     const reason = status === 401 && handled ? await reasonFor(handled, secret) : undefined;
     if (status !== expected) failed++;
-    tell({ name, status, expected, ...(reason === undefined ? {} : { reason }) });
+    report({ name, status, expected, ...(reason === undefined ? {} : { reason }) });
   }
 
   async function acceptedThenReplayed(method: string, url: string, signer: Signer): Promise<void> {

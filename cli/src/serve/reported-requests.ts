@@ -61,7 +61,7 @@ export class ReportedRequests {
     return {
       ...(await expecting.listener({ id, baseUrl, allowedCidrs, forwards })),
       trustedProxies: args.texts("trust-proxy"),
-      ...(await forgetting(args.number("respond"))),
+      ...(await replayOptions(args.number("respond"))),
       ...(forwarding && { run: this.#forwardingTo(forwarding, inspector) }),
       beforeAnswer: (answer: ReceiverAnswer, request: HandledRequest["request"]) => {
         const given = inItsPlace(answer, this.#forwarded.get(request));
@@ -113,7 +113,7 @@ export class ReportedRequests {
  * Where --respond refuses an event, its id stays free as after any answer that accepts nothing: else the next try would
  * be a duplicate, and the sender would take it for delivered.
  */
-async function forgetting(respond: number | undefined): Promise<{ replayStore?: ReplayStore }> {
+async function replayOptions(respond: number | undefined): Promise<{ replayStore?: ReplayStore }> {
   const isAccepted = respond === undefined || respond < 300 || respond === 409;
   if (isAccepted) return {};
   const { memoryReplayStore } = await import("hookproof/receiver");

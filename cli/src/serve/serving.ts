@@ -57,14 +57,14 @@ export async function servingOptions({ args, io }: Pick<Context, "args" | "io">)
 }
 
 /** Says what `--host` opens, unless it is an address of this machine alone. */
-export function tellOpen({ args, out }: Pick<Context, "args" | "out">, opened: string): void {
+export function warnIfOpen({ args, out }: Pick<Context, "args" | "out">, opened: string): void {
   const host = args.text("host");
   if (host === undefined || host === "localhost" || host === "::1" || host.startsWith("127.")) return;
   out.warn(`Others can reach ${host}: ${opened}`);
 }
 
 /** What a server leaves when it ends: how many requests it had, and how they were answered where it knows. */
-export function tellServed(
+export function reportServed(
   { out }: Pick<Context, "out">,
   counts: number | ReadonlyMap<number, number>,
   asked = "",

@@ -46,7 +46,7 @@ export function createSharedStream({ api, onEvent, onConnection }: SharedStreamO
 
   function lead({ channel, leave: { signal } }: Circle): Promise<void> {
     let isRefused = false;
-    const tell = (message: Message) => {
+    const emit = (message: Message) => {
       if (signal.aborted) return;
       channel.postMessage(message);
       receive(message);
@@ -55,14 +55,14 @@ export function createSharedStream({ api, onEvent, onConnection }: SharedStreamO
       api,
       signal,
       after: () => last,
-      onEvent: (event) => tell({ event }),
+      onEvent: (event) => emit({ event }),
       onConnection(connected) {
         if (connected) isRefused = false;
-        tell({ connected });
+        emit({ connected });
       },
       onRefused() {
         // Every tab loads again, and finds out what it may still see.
-        if (!isRefused) tell({ event: { name: "reset", id: "", data: {} } });
+        if (!isRefused) emit({ event: { name: "reset", id: "", data: {} } });
         isRefused = true;
       },
     });

@@ -49,7 +49,7 @@ import { type WatchedListener, type WatchOptions, watchListener } from "./watche
 export interface InspectorOptions {
   /** A SQLite file that keeps the requests over a restart; memory only by default. */
   historyFile?: string | undefined;
-  /** Told when the history file cannot be written any more. */
+  /** Called when the history file cannot be written any more. */
   onProblem?: ((message: string) => void) | undefined;
   /** How many requests are kept; 5,000 by default. */
   maxRequests?: number | undefined;

@@ -11,15 +11,15 @@ const TELLING_LENGTH = 8;
  * where there is none. What is kept, shown and exported must not hold a signing secret.
  */
 export function withoutSecrets(entry: Draft, secrets: readonly string[]): Draft {
-  const telling = secrets.filter((secret) => secret.length >= TELLING_LENGTH);
-  const body = maskedBytes(entry.body, telling);
+  const maskable = secrets.filter((secret) => secret.length >= TELLING_LENGTH);
+  const body = maskedBytes(entry.body, maskable);
   const forwarded = JSON.stringify(entry.forwarded ?? "");
-  const isInHeaders = telling.some((secret) =>
+  const isInHeaders = maskable.some((secret) =>
     [forwarded, entry.target, ...entry.headers.flat()].some((text) => text.includes(secret)),
   );
   if (body === entry.body && !isInHeaders) return entry;
   const mask = (text: string) =>
-    telling.reduce((masked, secret) => masked.replaceAll(secret, "*".repeat(secret.length)), text);
+    maskable.reduce((masked, secret) => masked.replaceAll(secret, "*".repeat(secret.length)), text);
   return {
     ...entry,
     row: entry.row.eventId === undefined ? entry.row : { ...entry.row, eventId: mask(entry.row.eventId) },
@@ -28,7 +28,7 @@ export function withoutSecrets(entry: Draft, secrets: readonly string[]): Draft 
     body,
     ...(entry.forwarded ? { forwarded: maskedForwarded(entry.forwarded, mask) } : {}),
     // A check that saw the secret shows the beginning of it at most.
-    checks: entry.checks.map((check) => withoutSeen(check, telling)),
+    checks: entry.checks.map((check) => withoutSeen(check, maskable)),
     masked: true,
   };
 }

@@ -31,7 +31,7 @@ import { DEFAULT_CLIENT } from "../state/state.js";
 import { newId } from "../storage/ids.js";
 import { corsRule } from "./cors.js";
 import { createFaults, type Fault } from "./faults.js";
-import { answerNotReady, type RunningServer, startServer, toldTo } from "./http-server.js";
+import { answerNotReady, notifyAll, type RunningServer, startServer } from "./http-server.js";
 import { serviceLog, silentLog } from "./log.js";
 import { dateAnswers, journalRequests, observeRequests } from "./observe-requests.js";
 import { refuseUnknown } from "./options.js";
@@ -178,7 +178,7 @@ async function startedService(options: ServiceOptions, made: Opened): Promise<Se
   app.use((req, res, next) => routes(req, res, next));
   const server = await startServer(app, {
     ...options,
-    onRefused: toldTo(options.inspector?.recordRefused, options.onRefused),
+    onRefused: notifyAll(options.inspector?.recordRefused, options.onRefused),
   });
   address.baseUrl = options.baseUrl ?? server.url;
   const { baseUrl } = address;
@@ -204,7 +204,7 @@ async function startedService(options: ServiceOptions, made: Opened): Promise<Se
     validateAnswers: options.validateAnswers ?? false,
   };
   routes = serviceRouter(context, options, opened);
-  const stop = stopping(server, context, made);
+  const stop = stopOf(server, context, made);
   return {
     ...server,
     ...remoteControlOf(context),
@@ -223,7 +223,7 @@ function inspectingOf({ inspector, tls }: ServiceOptions, serverUrl: string) {
 }
 
 /** Ends everything, once. */
-function stopping(
+function stopOf(
   server: RunningServer,
   { faults, automations }: Pick<ServiceContext, "faults" | "automations">,
   { opened, mark }: Pick<Opened, "opened" | "mark">,

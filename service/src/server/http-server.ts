@@ -24,7 +24,7 @@ export interface ServerOptions {
   tls?: { cert: string; key: string } | undefined;
   /** How long slow clients are waited for. */
   limits?: ServerLimits | undefined;
-  /** Told of every request that Node itself has refused, such as one with too many header bytes (431). */
+  /** Called for every request that Node itself has refused, such as one with too many header bytes (431). */
   onRefused?: ((refused: RefusedByNode) => void) | undefined;
 }
 
@@ -77,7 +77,7 @@ export async function startServer(
   // The 16 KiB for all headers stay the limit.
   server.maxHeadersCount = 0;
   server.on("timeout", closeUnlessAsked);
-  if (onRefused) tellRefused(server, latest, harmless(onRefused));
+  if (onRefused) notifyRefused(server, latest, harmless(onRefused));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const words = inOptions(error, host, port);
@@ -165,29 +165,29 @@ function closeUnlessAsked(socket: Socket): void {
   });
 }
 
-type Told = NonNullable<ServerOptions["onRefused"]>;
+type OnRefused = NonNullable<ServerOptions["onRefused"]>;
 
-/** Tells an inspector and whoever else asked; neither keeps the other from it. */
-export function toldTo(...asked: readonly (Told | undefined)[]): Told | undefined {
-  const told = asked.filter((one) => one !== undefined).map((one) => harmless(one));
-  if (told.length === 0) return undefined;
+/** Notifies an inspector and whoever else asked; neither keeps the other from it. */
+export function notifyAll(...asked: readonly (OnRefused | undefined)[]): OnRefused | undefined {
+  const callbacks = asked.filter((one) => one !== undefined).map((one) => harmless(one));
+  if (callbacks.length === 0) return undefined;
   return (refused) => {
-    for (const one of told) one(refused);
+    for (const one of callbacks) one(refused);
   };
 }
 
-/** Tells of what Node's parser refuses. A request whose handler is at work is that handler's to tell of. */
-function tellRefused(
+/** Reports what Node's parser refuses. A request whose handler is at work is that handler's to report. */
+function notifyRefused(
   server: Server,
   latest: WeakMap<Duplex, ServerResponse>,
-  told: (refused: RefusedByNode) => void,
+  notify: (refused: RefusedByNode) => void,
 ): void {
   server.on("clientError", (error, socket) => {
     const underWay = latest.get(socket)?.writableEnded === false;
     if (underWay && latest.get(socket)?.headersSent) socket.destroy(error);
     else {
       const refused = answerRefused(error, socket as Socket);
-      if (refused && !underWay) told(refused);
+      if (refused && !underWay) notify(refused);
     }
   });
 }

@@ -17,7 +17,7 @@ export interface KeySetHostServerOptions extends Omit<ServerOptions, "tls"> {
   tls?: { cert: string; key: string } | "self-signed" | undefined;
   /** Goes wrong on purpose, to see what a listener makes of it. */
   fault?: KeySetFault | undefined;
-  /** Told of every request for the key set; what it throws or rejects with is dropped. */
+  /** Called for every request for the key set; what it throws or rejects with is dropped. */
   onAsked?: (() => void) | undefined;
 }
 
@@ -60,14 +60,14 @@ export async function startKeySetHost(options: KeySetHostServerOptions): Promise
   const serve = fault
     ? faultyKeySet(keySet, fault, { maxAgeSeconds })
     : toJwksListener(keySet, { maxAgeSeconds });
-  const told = harmless(onAsked);
+  const notify = harmless(onAsked);
   const running = await startServer(
     (request, response) => {
       if (request.url?.split("?", 1)[0] !== path) {
         sendAnswer({ status: 404, headers: [], body: "" }, request, response);
         return;
       }
-      told();
+      notify();
       return serve(request, response);
     },
     { ...server, tls },

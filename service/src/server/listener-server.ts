@@ -5,10 +5,10 @@ import type { Inspector } from "../inspector/inspector.js";
 import { harmless } from "./harmless.js";
 import {
   answerNotReady,
+  notifyAll,
   type RunningServer,
   type ServerOptions,
   startServer,
-  toldTo,
 } from "./http-server.js";
 import { answerUnknown, type UnknownRequest } from "./unknown-path.js";
 import {
@@ -24,9 +24,9 @@ export interface ListenersOptions extends ServerOptions {
    * The listeners, once the server's own URL is known: without a proxy in front it is their base URL.
    */
   listeners: (serverUrl: string) => readonly AnyListener[] | Promise<readonly AnyListener[]>;
-  /** Told of every request that reached a listener, once it has been answered; what it throws or rejects with is dropped. */
+  /** Called for every request that reached a listener, once it has been answered; what it throws or rejects with is dropped. */
   onHandled?: ((request: HandledRequest) => void) | undefined;
-  /** Told of every request for a path that no listener has, once it has been answered with 404. */
+  /** Called for every request for a path that no listener has, once it has been answered with 404. */
   onUnknown?: ((request: UnknownRequest) => void) | undefined;
   /** Records every request, those that reached no listener too. */
   inspector?: Inspector | undefined;
@@ -63,34 +63,34 @@ export async function startListeners({
         if (error !== undefined) answerFailed(req, res);
         else {
           const unknown = answerUnknown(req, res);
-          toldUnknown(unknown);
+          notifyUnknown(unknown);
         }
       });
   };
-  const told = harmless(onHandled);
+  const notifyHandled = harmless(onHandled);
   const [recorded, heard] = [
     harmless((unknown: UnknownRequest) => inspector?.record(unknown)),
     harmless(onUnknown),
   ];
-  const toldUnknown = (unknown: UnknownRequest) => {
+  const notifyUnknown = (unknown: UnknownRequest) => {
     recorded(unknown);
     heard(unknown);
   };
   const server = await startServer(handler, {
     ...options,
-    onRefused: toldTo(inspector?.recordRefused, options.onRefused),
+    onRefused: notifyAll(inspector?.recordRefused, options.onRefused),
   });
   try {
     const setups = await listeners(server.url);
-    if (!inspector) ready = webhookRouter(setups, onHandled, toldUnknown);
+    if (!inspector) ready = webhookRouter(setups, onHandled, notifyUnknown);
     else
       ready = webhookRouter(
         inspector.watch(setups, { serverUrl: server.url, certificate: options.tls?.cert }),
         (request) => {
           inspector.record(request);
-          told(request);
+          notifyHandled(request);
         },
-        toldUnknown,
+        notifyUnknown,
       );
   } catch (error) {
     await server.stop();

@@ -66,7 +66,7 @@ export function listenerIdOf(setup: AnyListener): string {
   return setup.verifier === undefined ? setup.listener.id : setup.id;
 }
 
-/** One request and its verdict, told once it has been answered. */
+/** One request and its verdict, reported once it has been answered. */
 export interface HandledRequest {
   /** The listener that answered. */
   readonly listenerId: string;
@@ -97,8 +97,8 @@ export type WebhookRouter = (
 
 /**
  * The webhook endpoint for an Express application: every listener's requests go through its receiver, with the
- * bytes and header lines as they were sent. Mount it before any body parser. `onHandled` is told of every request
- * that reached a listener, `onUnknown` of those with an id that none has, once they have been answered; what the two
+ * bytes and header lines as they were sent. Mount it before any body parser. `onHandled` is called for every request
+ * that reached a listener, `onUnknown` for those with an id that none has, once they have been answered; what the two
  * throw or reject with is dropped. What `listeners` throws goes to the application's error handler.
  *
  * @param listeners a list that stays as it is, or a function that is asked at every request
@@ -109,13 +109,13 @@ export function webhookRouter(
   onUnknown: (request: UnknownRequest) => void = () => {},
 ): WebhookRouter {
   const find = typeof listeners === "function" ? foundReceivers(listeners) : fixedReceivers(listeners);
-  const told = harmless(onHandled);
-  const toldUnknown = harmless(onUnknown);
+  const notifyHandled = harmless(onHandled);
+  const notifyUnknown = harmless(onUnknown);
 
   async function handle(listenerId: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
     const known = find(listenerId);
     if (!known) {
-      toldUnknown(answerUnknown(req, res));
+      notifyUnknown(answerUnknown(req, res));
       return;
     }
     const receivedAt = Date.now();
@@ -134,7 +134,7 @@ export function webhookRouter(
     );
     const answer = await changed(decided, complete(), known.beforeAnswer);
     sendAnswer(answer, req, res);
-    told({
+    notifyHandled({
       listenerId,
       status: answer.status,
       verdict: answer.verdict,

@@ -154,12 +154,12 @@ async function load(
   if ("fixture" in source) return loadFixture(storage, secrets, source.fixture, clock.now());
   // One that stays through a reset: whoever sends to the listener has it.
   const signingSecret = storage.meta.getOrSet("seed-signing-secret", generateSecret);
-  const told = harmless(onProgress);
+  const notify = harmless(onProgress);
   let done = 0;
   for (const part of seedParts(source, { clientId, signingSecret })) {
     await loadFixture(storage, secrets, part, clock.now());
     done += part.users?.length ?? 0;
-    told(done, source.users);
+    notify(done, source.users);
     await nextTurn(); // libsql frees what its statements gave when the event loop turns, and not before
   }
 }

@@ -3,7 +3,7 @@
 import { bodyBytes } from "../../core/bytes.js";
 import { type HeadersInput, headerLines } from "../../core/headers.js";
 import { checkOptions } from "../../core/options.js";
-import { inWords, type Mistake } from "../rows/mistake.js";
+import { type Mistake, withoutFunctions } from "../rows/mistake.js";
 import { changesInBody } from "./body.js";
 import { changesInHeaders, headerLinesOf, passedThrough } from "./headers.js";
 import { changesInTarget } from "./target.js";
@@ -90,7 +90,11 @@ export const changes: readonly Change[] = [TARGET_CHANGES, HEADER_CHANGES, BODY_
 );
 
 function changeOf({ matters, by, ...row }: WayChange, hasToken: boolean): Change {
-  return { ...inWords(row), matters: matters === undefined || (matters === "with a token" && hasToken), by };
+  return {
+    ...withoutFunctions(row),
+    matters: matters === undefined || (matters === "with a token" && hasToken),
+    by,
+  };
 }
 
 function read(request: ComparedRequest, name: string) {

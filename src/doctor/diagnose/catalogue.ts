@@ -1,5 +1,5 @@
 // Every mistake that a diagnosis can name, by id and scheme.
-import { inWords, type Mistake, type MistakeRow } from "../rows/mistake.js";
+import { type Mistake, type MistakeRow, withoutFunctions } from "../rows/mistake.js";
 import { doctorOf } from "../schemes/mistakes-by-name.js";
 import type { OtherScheme } from "../schemes/other-scheme.js";
 import { SERIALISING_MISTAKES } from "./mistakes/body.js";
@@ -78,5 +78,5 @@ export function rowOf(id: string): MistakeRow | undefined {
  * ```
  */
 export async function mistakes(scheme?: OtherScheme): Promise<readonly Mistake[]> {
-  return scheme === undefined ? ROWS.map(inWords) : (await doctorOf(scheme)).MISTAKES;
+  return scheme === undefined ? ROWS.map(withoutFunctions) : (await doctorOf(scheme)).MISTAKES;
 }

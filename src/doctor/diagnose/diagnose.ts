@@ -19,7 +19,7 @@ import {
   TIMESTAMP_HEADER,
 } from "../../schemes/access-governance/protocol.js";
 import { inLanguagesOfSenders } from "../rows/language-fixes.js";
-import { inWords, type Mistake, type MistakeRow } from "../rows/mistake.js";
+import { type Mistake, type MistakeRow, withoutFunctions } from "../rows/mistake.js";
 import { mistakesFound } from "../rows/run.js";
 import { doctorOf, type SchemeInputs } from "../schemes/mistakes-by-name.js";
 import type { OtherScheme } from "../schemes/other-scheme.js";
@@ -199,7 +199,7 @@ async function mistakesByScheme<Name extends OtherScheme>(
   scheme: Name,
   input: SchemeInputs[Name],
 ): Promise<readonly Mistake[]> {
-  return (await (await doctorOf(scheme)).diagnosed(input)).map(inWords);
+  return (await (await doctorOf(scheme)).diagnosed(input)).map(withoutFunctions);
 }
 
 /** Every recorded request is too old after some time, so these mistakes come last. */

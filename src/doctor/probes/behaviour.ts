@@ -179,7 +179,7 @@ function partsDrift(id: string, before: Recorded, now: Recorded): BehaviourDrift
     const [before, after] = [was.get(part), is.get(part)];
     return {
       ...drift(id, part, before, after),
-      message: `${id}: ${inWords(part)} was ${said(before)}, and is ${said(after)}${rest}`,
+      message: `${id}: ${partInWords(part)} was ${said(before)}, and is ${said(after)}${rest}`,
     };
   });
 }
@@ -193,7 +193,7 @@ function partsIn(recorded: Recorded, isWhole: boolean): Map<string, number | str
   return new Map([["status", statusIn(recorded) ?? 0]]);
 }
 
-function inWords(part: string): string {
+function partInWords(part: string): string {
   return part.startsWith("body") ? part : `the ${part}`;
 }
 

@@ -6,6 +6,7 @@ import { type HeaderPair, onlyValue } from "../../core/headers.js";
 import { harmless } from "../../core/options.js";
 import { inOrder } from "../../sender/send-many.js";
 import { commonStatus, frontVerdict } from "./in-front.js";
+import { jointVerdict, verdictOfChoices } from "./joint-verdict.js";
 import {
   isAccepted,
   type ListenerVerdict,
@@ -22,7 +23,6 @@ import { comparesPart, partOfSignature } from "./part-of-signature.js";
 import { hmacKits, type RequestFacts, type RequestKit, tokenKits } from "./requests.js";
 import { checkRun, type ProbeTarget, probeRun, type RunProbesOptions, throwIfAborted } from "./run-probes.js";
 import { MAX_REFUSALS, type ProbeResult, type ProbeRun, sendBuilt } from "./send-probe.js";
-import { toldOfChoices, toldTogether } from "./told-together.js";
 import {
   type WrongRequest,
   wrongBodies,
@@ -110,8 +110,8 @@ async function withoutSearch({
     if (part) return part;
   }
   const isAcceptance = results.some(({ id, status }) => id === verdict?.id && isAccepted(status));
-  const told = isAcceptance ? undefined : toldTogether(results, proof);
-  const named = told ?? (verdict === undefined ? toldOfChoices(results, proof) : undefined);
+  const told = isAcceptance ? undefined : jointVerdict(results, proof);
+  const named = told ?? (verdict === undefined ? verdictOfChoices(results, proof) : undefined);
   return named
     ? { ...named, follows: named.follows.map(({ id }) => id), unproved: [], requests: 0 }
     : verdict;

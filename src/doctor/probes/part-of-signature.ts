@@ -23,7 +23,7 @@ export async function partOfSignature(
   run: ProbeRun,
 ): Promise<ListenerVerdict | undefined> {
   const { url, baseUrl, clock, pace } = run;
-  const told = (sentence: string, requests: number): ListenerVerdict => ({
+  const verdictOf = (sentence: string, requests: number): ListenerVerdict => ({
     id: "signature-42-characters",
     sentence,
     fix: "Compare the header's text with the 43 characters you compute: refuse another length first, and compare all of them in constant time.",
@@ -45,13 +45,13 @@ export async function partOfSignature(
       progress: { answered: true },
     });
     if ("status" in answer && isAccepted(answer.status))
-      return told(
+      return verdictOf(
         `It accepts a signature of which only the first ${right} characters are right: it compares the beginning alone.`,
         index + 1,
       );
   }
   return accepts(results, "signature-44-characters")
-    ? told(
+    ? verdictOf(
         "It accepts the correct signature without its last character, and with one more: it compares only as many characters as both have.",
         RIGHT_CHARACTERS.length,
       )

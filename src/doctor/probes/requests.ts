@@ -120,7 +120,7 @@ export interface HmacKit extends RequestKit {
 }
 
 /** A correct signature that has a character in which base64 and base64url differ. */
-export function telling(kit: HmacKit): { body: string; signature: string } {
+export function telltaleSignature(kit: HmacKit): { body: string; signature: string } {
   for (let n = 0; ; n++) {
     const body = `{"type":"hookproof.probe","n":${n}}`;
     const signature = kit.signature({ body });

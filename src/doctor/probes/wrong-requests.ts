@@ -24,7 +24,7 @@ import {
   type RequestKit,
   type TokenChanges,
   type TokenKit,
-  telling,
+  telltaleSignature,
   without,
 } from "./requests.js";
 
@@ -79,7 +79,7 @@ export function wrongSignatures(secret: string): readonly WrongRequest<HmacKit>[
     ...wrongBodies(secret),
   ];
   const right = wrong(secret, "", 1, (kit) => {
-    const body = utf8(telling(kit).body);
+    const body = utf8(telltaleSignature(kit).body);
     return { sent: { body }, signed: { body } };
   });
   const spelled = SPELLINGS.map(([ids, weight, spell]) => respelled(right, ids, weight, spell));

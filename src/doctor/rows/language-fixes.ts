@@ -1,5 +1,5 @@
 // The code to write on the other side, by the bug's place and the language that its headers show.
-import { type Family, inWords, type Mistake, type MistakeRow } from "./mistake.js";
+import { type Family, type Mistake, type MistakeRow, withoutFunctions } from "./mistake.js";
 
 /** Languages that the headers of a program can show. */
 export type Language = "node" | "python" | "php" | "ruby" | "java" | "go" | "csharp" | "rust";
@@ -153,7 +153,7 @@ export function inLanguagesOfSenders(
   const own = CLIENTS.find(([, sign]) => sign.test(text))?.[0];
   const told = new Set<Family>();
   return rows.map((row) => {
-    const mistake = inWords(row);
+    const mistake = withoutFunctions(row);
     const family = row.listener?.family;
     if (family === undefined || !OF_SENDERS.has(family)) return mistake;
     const fixes = LANGUAGES.flatMap((language) => {

@@ -75,13 +75,14 @@ export function withDetail<Kind extends Mistake>(mistake: Kind, detail: string):
 }
 
 /** The mistake alone: without the functions that recognise it and the words for a listener. */
-export function inWords({ id, title, message, fix }: Mistake): Mistake {
+export function withoutFunctions({ id, title, message, fix }: Mistake): Mistake {
   return { id, title, message, fix };
 }
 
 /** The mistakes of a catalogue: each id once. */
 export function catalogueOf(...tables: readonly (readonly Mistake[])[]): readonly Mistake[] {
   const byId = new Map<string, Mistake>();
-  for (const mistake of tables.flat()) if (!byId.has(mistake.id)) byId.set(mistake.id, inWords(mistake));
+  for (const mistake of tables.flat())
+    if (!byId.has(mistake.id)) byId.set(mistake.id, withoutFunctions(mistake));
   return [...byId.values()];
 }

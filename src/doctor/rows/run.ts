@@ -1,12 +1,18 @@
 // Runs tables of mistakes: rows that see their mistake, and rows that repeat it, the likeliest first.
-import { type FoundMistake, inWords, type Mistake, type MistakeRow, type Option } from "./mistake.js";
+import {
+  type FoundMistake,
+  type Mistake,
+  type MistakeRow,
+  type Option,
+  withoutFunctions,
+} from "./mistake.js";
 
 /** The mistakes of a table that were made, in the table's order. */
 export function mistakesFound<Facts>(rows: readonly FoundMistake<Facts>[], facts: Facts): readonly Mistake[] {
   return rows.flatMap((row) => {
     const seen = row.find(facts);
     if (seen === undefined || seen === false) return [];
-    return [{ ...inWords(row), ...(typeof seen === "string" ? { message: seen } : {}) }];
+    return [{ ...withoutFunctions(row), ...(typeof seen === "string" ? { message: seen } : {}) }];
   });
 }
 

@@ -103,18 +103,18 @@ function without(members: readonly JsonMember[], isGone: (value: Json) => boolea
   return members.some(([, value]) => isGone(value)) ? members.filter(([, value]) => !isGone(value)) : members;
 }
 
-function renaming(rename: (name: string) => string): Reshape {
+function renamed(rename: (name: string) => string): Reshape {
   return { name: strings(rename) };
 }
 
 /** Names in another spelling, as the classes of other languages have them. */
-export const SNAKE_CASE = renaming((name) =>
+export const SNAKE_CASE = renamed((name) =>
   name.replace(/(?<=[a-z0-9])[A-Z]/g, (capital) => `_${capital}`).toLowerCase(),
 );
-export const CAMEL_CASE = renaming((name) => lowerFirst(joined(name)));
-export const PASCAL_CASE = renaming((name) => upperFirst(joined(name)));
-export const UPPER_CASE = renaming((name) => name.toUpperCase());
-export const LOWER_CASE = renaming((name) => name.toLowerCase());
+export const CAMEL_CASE = renamed((name) => lowerFirst(joined(name)));
+export const PASCAL_CASE = renamed((name) => upperFirst(joined(name)));
+export const UPPER_CASE = renamed((name) => name.toUpperCase());
+export const LOWER_CASE = renamed((name) => name.toLowerCase());
 
 function joined(name: string): string {
   return name.replace(/(?<=[A-Za-z0-9])[_-]([A-Za-z0-9])/g, (_, next: string) => next.toUpperCase());

@@ -69,7 +69,7 @@ function storeBodiesSql({ body }: OutboxNames): string {
 }
 
 /** Stores all events or none; see `OutboxStore`. */
-export function enqueueing(names: OutboxNames) {
+export function enqueueStatements(names: OutboxNames) {
   // Its parameters are texts, each used once and in their order, which every driver and ORM can pass on.
   const sql = `SELECT added, known FROM ${names.schema}.store($1::text, $2::text)`;
   const bodiesSql = storeBodiesSql(names);

@@ -17,7 +17,7 @@ const ROUNDS = 4;
 /** Leases due events; see `OutboxStore`. */
 export type Claim = (request: ClaimRequest) => Promise<ClaimedEvent[]>;
 
-export function claiming(database: Database, names: OutboxNames, looks: Looks): Claim {
+export function claimOf(database: Database, names: OutboxNames, looks: Looks): Claim {
   /** From where on the last claim saw something that `settle` has to handle first. */
   let unsettled: From | undefined;
   const below = belowLook(database, names);
@@ -124,7 +124,7 @@ const DUE = `(i.at - CASE WHEN i.held_until - e.leased_until > ${CLOCK_AHEAD_MS}
 /** An expired lease stays valid until the event is claimed again, which changes the token. */
 const IS_HELD = "e.id = i.id AND e.listener = i.listener AND e.token = i.token";
 
-export function leasing(database: Database, names: OutboxNames): Leases {
+export function leasesOf(database: Database, names: OutboxNames): Leases {
   const { event, tally } = names;
 
   const held = (input: readonly object[]) => `i AS (SELECT * FROM json_to_recordset(${jsonLiteral(input)})

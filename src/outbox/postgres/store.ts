@@ -15,10 +15,10 @@ import { clockFollower } from "./clock.js";
 import { ListenerControl } from "./control.js";
 import { DeadLetters } from "./dead-letters.js";
 import { PostgresDueLooks } from "./due.js";
-import { enqueueing } from "./enqueue.js";
+import { enqueueStatements } from "./enqueue.js";
 import { type EntryRow, entryColumns, outboxEntry } from "./entries.js";
 import { storeFailure } from "./failures.js";
-import { claiming, leasing } from "./leases.js";
+import { claimOf, leasesOf } from "./leases.js";
 import { looks } from "./looks.js";
 import { type OutboxNames, OWN_PATH, outboxNames } from "./names.js";
 import { type HeldRow, heldLease, ms } from "./rows.js";
@@ -79,9 +79,9 @@ class PostgresStore implements Store {
   readonly #pool: PostgresPool;
   readonly #names: OutboxNames;
   readonly #database: Database;
-  readonly #enqueueing: ReturnType<typeof enqueueing>;
-  readonly #claim: ReturnType<typeof claiming>;
-  readonly #leases: ReturnType<typeof leasing>;
+  readonly #enqueue: ReturnType<typeof enqueueStatements>;
+  readonly #claim: ReturnType<typeof claimOf>;
+  readonly #leases: ReturnType<typeof leasesOf>;
   readonly #letters: DeadLetters;
   readonly #upkeep: Upkeep;
   readonly #dueLooks: PostgresDueLooks;
@@ -98,9 +98,9 @@ class PostgresStore implements Store {
     const database = new Database(pool, timeoutMs, storeFailure(names), OWN_PATH);
     this.#database = database;
     const seen = looks(names);
-    this.#enqueueing = enqueueing(names);
-    this.#claim = claiming(database, names, seen);
-    this.#leases = leasing(database, names);
+    this.#enqueue = enqueueStatements(names);
+    this.#claim = claimOf(database, names, seen);
+    this.#leases = leasesOf(database, names);
     this.#letters = new DeadLetters(database, names);
     this.#upkeep = new Upkeep(database, names);
     this.#dueLooks = new PostgresDueLooks(database, names);
@@ -116,8 +116,7 @@ class PostgresStore implements Store {
     if (tx !== undefined) transactionOf(tx, this.#pool);
     if (given.length === 0) return;
     const { wakeAll, wakeSoon } = this.#waker;
-    if (tx === undefined)
-      return this.#changing(wakeAll, () => this.#enqueueing.byItself(this.#database, given));
+    if (tx === undefined) return this.#changing(wakeAll, () => this.#enqueue.byItself(this.#database, given));
     await this.#enqueueInside(tx, given);
     wakeSoon();
   };
@@ -250,7 +249,7 @@ class PostgresStore implements Store {
       if (!this.#prepared && (await isPrepared(client, this.#names))) this.#prepared = Promise.resolve();
       await this.#prepare();
       await requireTransaction(tx, client, this.#names);
-      await this.#enqueueing.inTransaction(client, events);
+      await this.#enqueue.inTransaction(client, events);
     } catch (error) {
       if (isCollision(error) || error instanceof OutsideTransaction) throw error;
       throw storeFailure(this.#names)(error, false);

@@ -14,7 +14,7 @@ import type { EventFilter, OutboxStore } from "../outbox-store.js";
 import type { ListenerStats, OutboxEntry } from "../records.js";
 import { Cancellation } from "./cancel.js";
 import type { Access } from "./dead-letters.js";
-import { type OutboxRow, showing } from "./rows.js";
+import { entryReader, type OutboxRow } from "./rows.js";
 import { ASIDE, IS_ASIDE, IS_AWAY, IS_LATER, IS_PARKED, IS_WAITING, PENDING, WAITING } from "./schema.js";
 
 /** A row of the table of listeners. */
@@ -46,7 +46,7 @@ type ListenerControl = DueLooks &
 export function listenerControl(db: SqliteDatabase, access: Access): ListenerControl {
   const { changing, reading, clock } = access;
   const cancellation = new Cancellation(db, access);
-  const show = showing(db);
+  const show = entryReader(db);
   const { due, bringBack } = dueLooks(db, access);
   const ask = preparedQueries(db, {
     resume: `UPDATE hookproof_outbox_listeners SET paused_at = NULL, pause_reason = NULL
@@ -102,7 +102,7 @@ export function listenerControl(db: SqliteDatabase, access: Access): ListenerCon
 /** Reads unfinished events alone, and all of those that match: no index has them in the order of their places. */
 function pendingEntries(
   db: SqliteDatabase,
-  show: ReturnType<typeof showing>,
+  show: ReturnType<typeof entryReader>,
   { ids, listener }: EventFilter,
   limit: number,
   now: number,
@@ -144,7 +144,7 @@ const canBePutAside = `${IS_WAITING} AND (lease_until IS NULL OR lease_until <= 
 const RIPE = 2_000;
 
 /** Makes events claimable whose time has come, inside a transaction. */
-export function ripening(db: SqliteDatabase): (now: number) => void {
+export function ripener(db: SqliteDatabase): (now: number) => void {
   const change = preparedChanges(db, {
     ripen: `UPDATE hookproof_outbox SET turn = ${WAITING} WHERE seq IN (
       SELECT seq FROM hookproof_outbox WHERE ${IS_LATER} AND visible_at <= ? ORDER BY visible_at LIMIT ${RIPE})`,
@@ -155,7 +155,7 @@ export function ripening(db: SqliteDatabase): (now: number) => void {
 function dueLooks(db: SqliteDatabase, { changing, reading, clock }: Access): DueLooks {
   const next = (listener: string) =>
     `(SELECT min(listener) FROM hookproof_outbox WHERE ${IS_WAITING} AND listener > ${listener})`;
-  const ripen = ripening(db);
+  const ripen = ripener(db);
   const ask = preparedQueries(db, {
     ripe: `SELECT 1 FROM hookproof_outbox WHERE ${IS_LATER} AND visible_at <= ? LIMIT 1`,
     // Steps from one listener to the next along the index, so that idle listeners and long backlogs cost nothing.

@@ -10,7 +10,7 @@ import { ASIDE, DELIVERED, LATER, PARKED, PENDING, WAITING } from "./schema.js";
  *
  * @throws {HookproofError} EVENT_ID_REUSED
  */
-export function enqueueing(db: SqliteDatabase): (events: readonly OutboxEvent[], now: number) => void {
+export function eventWriter(db: SqliteDatabase): (events: readonly OutboxEvent[], now: number) => void {
   const ask = preparedQueries(db, {
     known: "SELECT digest FROM hookproof_outbox WHERE id = ? AND listener = ?",
     isBehind: `SELECT 1 FROM hookproof_outbox

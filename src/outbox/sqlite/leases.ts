@@ -5,7 +5,7 @@ import { CLOCK_AHEAD_MS, inTurn, LATER_MS } from "../engine.js";
 import type { ClaimedEvent, ClaimRequest, ClaimShare } from "../outbox-store.js";
 import { allowedBy, paceAfter } from "../rate.js";
 import type { Delivery, DeliveryFailure, Lease, OutboxAttempt } from "../records.js";
-import { ripening } from "./control.js";
+import { ripener } from "./control.js";
 import { type ChangedRow, stateChange } from "./enqueue.js";
 import { BODY, type ClaimedRow, claimedEvent, partsOfToken } from "./rows.js";
 import { DEAD, DELIVERED, IS_HELD, IS_WAITING, LATER, PENDING } from "./schema.js";
@@ -27,7 +27,7 @@ const claimSql = (which: string) => `UPDATE hookproof_outbox
     ${BODY} AS body`;
 
 /** Leases due events; each claim has to be in a transaction. See `OutboxStore`. */
-export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: number) => ClaimedEvent[] {
+export function claimOf(db: SqliteDatabase): (request: ClaimRequest, now: number) => ClaimedEvent[] {
   const ask = preparedQueries(db, {
     // Of the listeners that are asked for, those with due events, and what their limits leave.
     open: `SELECT value AS listener, coalesce(own.pace, 0) AS pace,
@@ -44,7 +44,7 @@ export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: numbe
         ORDER BY visible_at, seq LIMIT 1)
       FROM json_each(?)`),
   });
-  const ripen = ripening(db);
+  const ripen = ripener(db);
   const change = preparedChanges(db, {
     pace: `INSERT INTO hookproof_outbox_listeners (listener, pace) VALUES (?, ?)
       ON CONFLICT (listener) DO UPDATE SET pace = excluded.pace`,
@@ -130,7 +130,7 @@ const REMEMBERED = "history = json_insert(history, '$[#]', json(?))";
 const DUE = `at - iif(until - lease_until > ${CLOCK_AHEAD_MS}, until - lease_until, 0)`;
 const CHANGED = "RETURNING seq, listener, ordering_key";
 
-export function leasing(db: SqliteDatabase): Leases {
+export function leasesOf(db: SqliteDatabase): Leases {
   const changed = stateChange(db);
   const ask = preparedQueries(db, {
     deliver: `UPDATE hookproof_outbox

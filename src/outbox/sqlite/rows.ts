@@ -159,7 +159,7 @@ function stateOf({ state, turn, lease_until }: HolderRow, now: number): State {
 const stateAt = (row: HolderRow, now: number): OutboxEntry["state"] => shownState(stateOf(row, now));
 
 /** Shows events of the table, with what they wait behind. */
-export function showing(db: SqliteDatabase): (row: OutboxRow, now: number) => OutboxEntry {
+export function entryReader(db: SqliteDatabase): (row: OutboxRow, now: number) => OutboxEntry {
   const columns = "id, state, turn, enqueued_at, ended_at, lease_until";
   const ask = preparedQueries(db, {
     leased: `SELECT ${columns} FROM hookproof_outbox

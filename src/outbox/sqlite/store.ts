@@ -15,9 +15,9 @@ import { clockFollower } from "./clock.js";
 import { type HeldRow, holdOf, listenerControl } from "./control.js";
 import { createWaker, fileCheck, isDurable, openOutboxFile, unavailable, withCodes } from "./database.js";
 import { DeadLetters, type Place } from "./dead-letters.js";
-import { enqueueing } from "./enqueue.js";
-import { claiming, leasing } from "./leases.js";
-import { heldLease, type LeasedRow, type OutboxRow, showing } from "./rows.js";
+import { eventWriter } from "./enqueue.js";
+import { claimOf, leasesOf } from "./leases.js";
+import { entryReader, heldLease, type LeasedRow, type OutboxRow } from "./rows.js";
 import { DEAD, DELIVERED, IS_HELD, IS_MOVED, IS_WAITING, PENDING } from "./schema.js";
 import { Upkeep } from "./upkeep.js";
 
@@ -83,9 +83,9 @@ class SqliteStore implements Store {
   readonly #checkFile: () => void;
   readonly #waker: ReturnType<typeof createWaker>;
   readonly #commit: ReturnType<typeof groupCommit>;
-  readonly #enqueueOver: ReturnType<typeof enqueueingOver>;
-  readonly #claim: ReturnType<typeof claiming>;
-  readonly #leases: ReturnType<typeof leasing>;
+  readonly #enqueueOver: ReturnType<typeof eventWriters>;
+  readonly #claim: ReturnType<typeof claimOf>;
+  readonly #leases: ReturnType<typeof leasesOf>;
   readonly #upkeep: Upkeep;
   readonly #lookups: Lookups;
   readonly #letters: DeadLetters;
@@ -113,9 +113,9 @@ class SqliteStore implements Store {
     this.#checkFile = checkFile;
     this.#waker = createWaker(db, { pollMs, checkFile });
     this.#commit = groupCommit(db, { failure: unavailable, patienceMs });
-    this.#enqueueOver = enqueueingOver(db);
-    this.#claim = claiming(db);
-    this.#leases = leasing(db);
+    this.#enqueueOver = eventWriters(db);
+    this.#claim = claimOf(db);
+    this.#leases = leasesOf(db);
     this.#upkeep = new Upkeep(db);
     this.#lookups = lookups(db);
     const calls = {
@@ -255,8 +255,8 @@ class SqliteStore implements Store {
 const HELD_PAGES = 20;
 
 /** The enqueueing over each connection, which is checked when it is first used. */
-function enqueueingOver(own: SqliteDatabase): (db: SqliteDatabase) => ReturnType<typeof enqueueing> {
-  const known = new WeakMap([[own, enqueueing(own)]]);
+function eventWriters(own: SqliteDatabase): (db: SqliteDatabase) => ReturnType<typeof eventWriter> {
+  const known = new WeakMap([[own, eventWriter(own)]]);
   return (db) => {
     const found = known.get(db);
     if (found) return found;
@@ -266,7 +266,7 @@ function enqueueingOver(own: SqliteDatabase): (db: SqliteDatabase) => ReturnType
       throw new TypeError(
         "tx needs PRAGMA synchronous = FULL: without it a power failure can undo what was committed",
       );
-    const made = enqueueing(db);
+    const made = eventWriter(db);
     known.set(db, made);
     return made;
   };
@@ -292,7 +292,7 @@ interface Counted {
 const PAGE = 500;
 
 function lookups(db: SqliteDatabase): Lookups {
-  const show = showing(db);
+  const show = entryReader(db);
   const ask = preparedQueries(db, {
     find: "SELECT * FROM hookproof_outbox WHERE id = ? ORDER BY listener",
     leases: `SELECT seq, listener, id, lease_token, lease_until, attempts FROM hookproof_outbox

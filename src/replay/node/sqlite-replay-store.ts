@@ -112,9 +112,9 @@ export function sqliteReplayStore(options: SqliteReplayStoreOptions): SqliteRepl
   const table = quotedTable(name);
   if (given && (typeof given.prepare !== "function" || typeof given.exec !== "function"))
     throw new TypeError("db must be a SQLite connection with exec() and prepare()");
-  const own = open && asking(open);
+  const own = open && withCodes(open);
   const db = own ?? (given as SqliteDatabase);
-  asking(() => {
+  withCodes(() => {
     try {
       own?.exec("PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
       createTable(db, name);
@@ -146,7 +146,7 @@ export function sqliteReplayStore(options: SqliteReplayStoreOptions): SqliteRepl
   });
 
   const commitSync = ({ listenerId, eventId, token }: Reservation): void =>
-    asking(() => {
+    withCodes(() => {
       const now = clock.now();
       const [row] = ask("commit", listenerId, eventId, token, now + EVENT_ID_RETENTION_MS, now);
       if (!row) throw reservationLost();
@@ -180,7 +180,7 @@ function createTable(db: SqliteDatabase, name: string): void {
 }
 
 /** Runs work on the database; what it throws becomes the store's own error. */
-function asking<Value>(work: () => Value): Value {
+function withCodes<Value>(work: () => Value): Value {
   try {
     return work();
   } catch (error) {

@@ -78,20 +78,20 @@ export function hmacSigner(options: {
   const { secret } = options;
   if (typeof secret === "function") {
     const sign: Signer["sign"] = async (request) => ((await askFor(secret))[0] as Signer).sign(request);
-    const signer = alternating(sign, () => askFor(secret));
+    const signer = signerOfSecrets(sign, () => askFor(secret));
     return shownAs(signer, SHOWN);
   }
   const secrets = listOf(secret);
   const signers = signersWith(secrets);
   const [{ sign }] = signers;
-  const signer = signers.length === 1 ? { scheme: byHmac, sign } : alternating(sign, () => signers);
+  const signer = signers.length === 1 ? { scheme: byHmac, sign } : signerOfSecrets(sign, () => signers);
   return shownAs({ ...signer, warnings: secrets.flatMap(secretWarnings) }, SHOWN);
 }
 
 const SHOWN = "Signer { scheme: 'access-governance', secret: [redacted] }";
 
 /** A signer for several secrets. A copy whose `sign` is another one keeps that in the preferred one's place. */
-function alternating(
+function signerOfSecrets(
   sign: Signer["sign"],
   signersNow: () => readonly Signer[] | Promise<readonly Signer[]>,
 ): Signer {

@@ -117,7 +117,7 @@ export const enqueueRules = [
     if (!onWork) return;
     let wake = () => {};
     const stop = onWork(() => wake());
-    const isTold = async (what: string, work: () => Promise<unknown>) => {
+    const notifies = async (what: string, work: () => Promise<unknown>) => {
       await new Promise((resolve) => setTimeout(resolve, 20)); // earlier calls have arrived
       let timer: ReturnType<typeof setTimeout> | undefined;
       const told = new Promise<boolean>((resolve) => {
@@ -130,16 +130,16 @@ export const enqueueRules = [
       wake = () => {};
     };
     const keyed = (text: string) => event(text, { orderingKey: "k" });
-    await isTold("a new event", () => put(event("news")));
+    await notifies("a new event", () => put(event("news")));
     await deliver((await takeOne()).lease);
     await put(keyed("1"), keyed("2"), keyed("3"));
     const first = await takeOne();
-    await isTold("the next of a key after a delivery", () => deliver(first.lease));
-    await isTold("the next of a key after a dead letter", () => failOne());
+    await notifies("the next of a key after a delivery", () => deliver(first.lease));
+    await notifies("the next of a key after a dead letter", () => failOne());
     const third = await takeOne();
-    await isTold("a released event", () => store.release([third.lease]));
+    await notifies("a released event", () => store.release([third.lease]));
     await deliver((await takeOne()).lease);
-    await isTold("a redriven event", () => store.redrive({}, WINDOW_MS));
+    await notifies("a redriven event", () => store.redrive({}, WINDOW_MS));
     stop();
   }),
 ];

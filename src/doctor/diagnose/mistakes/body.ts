@@ -147,9 +147,9 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       [4, indented("   ", plainQuotes)],
       [4, indented("        ", plainQuotes)],
       // With the line break of an Encoder or of print at the end, and with those of Windows.
-      [3, escaping(htmlQuotes, (quote) => ended(indented("  ", quote)))],
-      [4, escaping(asciiQuotes, (quote) => ended(indented("    ", quote)))],
-      [4, escaping(dotnetQuotes, (quote) => onWindows(indented("  ", quote)))],
+      [3, escaped(htmlQuotes, (quote) => ended(indented("  ", quote)))],
+      [4, escaped(asciiQuotes, (quote) => ended(indented("    ", quote)))],
+      [4, escaped(dotnetQuotes, (quote) => onWindows(indented("  ", quote)))],
       // An editor on Windows: two everyday mistakes are found together, these are further away.
       [4, onWindows(ended(indented("  ", plainQuotes)))],
       ...["    ", "\t"].flatMap((indent) => [
@@ -273,8 +273,8 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     ways: [
       [2, inStyle({ comma: ",", colon: ":", quote: htmlQuotes })],
       // With the line break of an Encoder.
-      [3, escaping(htmlQuotes, (quote) => ended(inStyle({ comma: ",", colon: ":", quote })))],
-      [3, escaping(htmlQuotes, (quote) => ended(shaped(SORTED, { comma: ",", colon: ":", quote })))],
+      [3, escaped(htmlQuotes, (quote) => ended(inStyle({ comma: ",", colon: ":", quote })))],
+      [3, escaped(htmlQuotes, (quote) => ended(shaped(SORTED, { comma: ",", colon: ":", quote })))],
       [4, inStyle({ comma: ",", colon: ":", quote: goControlQuotes })],
       [4, inStyle({ comma: ",", colon: ":", quote: dotnetHtmlQuotes })],
       [4, inStyle({ comma: ",", colon: ":", quote: tagEndQuotes })],
@@ -326,7 +326,7 @@ function ended(write: Reserialise): Reserialise {
  * What is written with these quotes, where they escape something. Where they do not, it is what plain ones write, and
  * what was done to that afterwards is found as a mistake of its own.
  */
-function escaping(quote: JsonStyle["quote"], write: (quote: JsonStyle["quote"]) => Reserialise): Reserialise {
+function escaped(quote: JsonStyle["quote"], write: (quote: JsonStyle["quote"]) => Reserialise): Reserialise {
   const written = write(quote);
   return (json) => (json && escapes(json, quote) ? written(json) : undefined);
 }

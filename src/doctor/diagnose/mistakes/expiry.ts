@@ -62,9 +62,9 @@ export const EXPIRED: readonly FoundMistake<Expiry>[] = [
     message: "The token has expired.",
     fix: `Sign a new token for each attempt. ${EXP}`,
     find({ past, wasValid, exp, zone }) {
-      const isToldOtherwise =
+      const isNamedOtherwise =
         zone !== undefined || (typeof exp === "number" && exp > 0 && exp < LONGEST_DURATION);
-      return past >= 0 && !wasValid && !isToldOtherwise && `${this.message} It expired ${past} s ago.`;
+      return past >= 0 && !wasValid && !isNamedOtherwise && `${this.message} It expired ${past} s ago.`;
     },
   },
   {

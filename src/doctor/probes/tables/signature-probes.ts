@@ -14,7 +14,7 @@ import {
   partsOf,
   replaced,
   type SigningHead,
-  telling,
+  telltaleSignature,
   withTrailingBit,
 } from "../requests.js";
 
@@ -179,7 +179,7 @@ export const SIGNATURE_PROBES: readonly ProbeDefinition<HmacKit>[] = [
       "The listener accepts several spellings of one signature; the specification has one: base64url without padding.",
     fix: AS_TEXT,
     build(kit) {
-      const { body, signature } = telling(kit);
+      const { body, signature } = telltaleSignature(kit);
       return kit.withSignature(signature.replaceAll("-", "+").replaceAll("_", "/"), { body });
     },
   }),

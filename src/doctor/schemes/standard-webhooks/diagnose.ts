@@ -133,8 +133,8 @@ function mistakesIn(
     return inHeaders;
   const inSignature = mistakesInSignature({ id, timestamp, list, sent: bodyBytes(body) }, symmetric);
   // What is wrong with the headers explains a signature that nothing else does.
-  const isTold = inHeaders.length > 0;
-  return [...inHeaders, ...inSignature.filter((one) => !isTold || one !== UNEXPLAINED)];
+  const isNamed = inHeaders.length > 0;
+  return [...inHeaders, ...inSignature.filter((one) => !isNamed || one !== UNEXPLAINED)];
 }
 
 interface Signed {

@@ -159,10 +159,10 @@ function readOne(part: string): readonly ReadSignature[] {
   const isRight = /^[A-Za-z0-9+/]{43}=$/.test(text);
   if (!isRight) mistakes.push(...ofForms(read.forms, text));
   // A name such as sha256= before it stands in place of the version.
-  const told = mistakes.some((row) => row === ROWS.hex)
+  const named = mistakes.some((row) => row === ROWS.hex)
     ? mistakes.filter((row) => row !== ROWS.version)
     : mistakes;
-  return [{ hash: read.hash, digest: read.digest, mistakes: [...new Set(told)] }];
+  return [{ hash: read.hash, digest: read.digest, mistakes: [...new Set(named)] }];
 }
 
 function ofForms(forms: readonly SignatureForm[], text: string): readonly MistakeRow[] {

@@ -2,13 +2,15 @@
 import { isAccepted, type ListenerVerdict, type Proof, WRONG_PROOF } from "./listener-verdict.js";
 import type { ProbeResult } from "./send-probe.js";
 
-type Told = Pick<ListenerVerdict, "id" | "sentence" | "fix"> & { readonly follows: readonly ProbeResult[] };
+type JointVerdict = Pick<ListenerVerdict, "id" | "sentence" | "fix"> & {
+  readonly follows: readonly ProbeResult[];
+};
 
 /** So many answers have to agree. */
 const MIN = 4;
 
 /** What the answers of a listener show that accepts right proofs and refuses wrong ones. */
-export function toldTogether(results: readonly ProbeResult[], proof: Proof): Told | undefined {
+export function jointVerdict(results: readonly ProbeResult[], proof: Proof): JointVerdict | undefined {
   return (
     failsOnce(results, proof) ??
     refusesOtherwise(results, proof) ??
@@ -19,7 +21,7 @@ export function toldTogether(results: readonly ProbeResult[], proof: Proof): Tol
 }
 
 /** A correct request failed, and others that are as correct were accepted. */
-function failsOnce(results: readonly ProbeResult[], { right }: Proof): Told | undefined {
+function failsOnce(results: readonly ProbeResult[], { right }: Proof): JointVerdict | undefined {
   const failed = results.filter(
     ({ outcome, status = 0, expected }) => outcome === "fail" && status >= 500 && expected.some(isAccepted),
   );
@@ -37,7 +39,7 @@ function failsOnce(results: readonly ProbeResult[], { right }: Proof): Told | un
 function refusesOtherwise(
   results: readonly ProbeResult[],
   { right, harmless, wrong }: Proof,
-): Told | undefined {
+): JointVerdict | undefined {
   if (wrong === undefined || wrong === 401 || wrong < 400 || wrong >= 500) return undefined;
   if (!isAccepted(right) && (harmless !== 400 || wrong === 400)) return undefined;
   const refusals = results.filter(
@@ -57,7 +59,10 @@ function refusesOtherwise(
 }
 
 /** A proof by an unknown secret or key is refused with another status than others. */
-function refusesOneOtherwise(results: readonly ProbeResult[], { right, wrong }: Proof): Told | undefined {
+function refusesOneOtherwise(
+  results: readonly ProbeResult[],
+  { right, wrong }: Proof,
+): JointVerdict | undefined {
   if (wrong === undefined || wrong === 401 || wrong < 400 || wrong >= 500 || !isAccepted(right))
     return undefined;
   const alike = results.filter(
@@ -75,7 +80,10 @@ function refusesOneOtherwise(results: readonly ProbeResult[], { right, wrong }: 
 }
 
 /** What a listener may choose, and senders suffer from: a lower limit than others have. */
-export function toldOfChoices(results: readonly ProbeResult[], { right }: Proof): Told | undefined {
+export function verdictOfChoices(
+  results: readonly ProbeResult[],
+  { right }: Proof,
+): JointVerdict | undefined {
   const large = results.find(
     ({ id, status = 0, outcome }) =>
       id === "body-64-kb" && outcome === "unclear" && status >= 400 && status !== 429,
@@ -97,7 +105,7 @@ const OF_OTHER_LENGTH =
 const OF_SAME_LENGTH = ["signature-of-other-secret", "signature-of-zeros"];
 
 /** Signatures of another length than the right one's fail it, and those of the same length do not. */
-function failsOnLengths(results: readonly ProbeResult[]): Told | undefined {
+function failsOnLengths(results: readonly ProbeResult[]): JointVerdict | undefined {
   const sent = results.filter(({ status }) => status !== undefined);
   const others = sent.filter(({ id }) => OF_OTHER_LENGTH.test(id));
   const same = sent.filter(({ id }) => OF_SAME_LENGTH.includes(id));
@@ -114,7 +122,7 @@ function failsOnLengths(results: readonly ProbeResult[]): Told | undefined {
 }
 
 /** Correct requests with an event id of their own are answered as if it had come before. */
-function takesForOld(results: readonly ProbeResult[]): Told | undefined {
+function takesForOld(results: readonly ProbeResult[]): JointVerdict | undefined {
   const SENT_BEFORE = ["event-id-of-refused-request", "event-id-copies-at-once"];
   const taken = results.filter(
     ({ id, status, expected }) => status === 409 && expected.some(isAccepted) && !SENT_BEFORE.includes(id),
