@@ -83,6 +83,21 @@ describe("the house as it stands", () => {
     expect(listed.filter((file) => !taken.has(file))).toEqual([]);
   });
 
+  it("has one owner in each package for the path at which events are taken", () => {
+    const owners = files
+      .filter(({ path }) => path !== "service/src/api/openapi.ts")
+      .filter(({ text }) =>
+        /\/webhooks\/incoming\/?(?:["`]|\$\{)/.test(text.replace(/^ *(?:\/\*)?\*.*$/gm, "")),
+      )
+      .map(({ path }) => path);
+    expect(owners.sort()).toEqual([
+      "cli/src/credentials/typed-target.ts",
+      "service/inspector/copy/as-test.ts", // a page that imports nothing of the server
+      "service/src/server/listener-path.ts",
+      "src/schemes/access-governance/listener-url.ts",
+    ]);
+  });
+
   it("keeps every rule", () => {
     expect(files.flatMap((file) => violationsOf(file, rights))).toEqual([]);
   });

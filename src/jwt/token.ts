@@ -70,7 +70,8 @@ export function readToken(token: string, form: TokenForm): ReadToken | TokenRefu
   return { ...checked, signed: utf8(token.slice(0, token.lastIndexOf("."))), claims, signature };
 }
 
-const REFUSED_MEMBERS = ["crit", "b64", "jwk", "jku", "x5u", "x5c"];
+/** Members of a header under which no token is taken. */
+export const REFUSED_MEMBERS: readonly string[] = ["crit", "b64", "jwk", "jku", "x5u", "x5c"];
 
 function checkHeader(
   members: Record<string, unknown>,

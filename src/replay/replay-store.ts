@@ -1,6 +1,7 @@
 // What a replay store does.
 import { within } from "../core/clock.js";
 import { databaseFailure, HookproofError, messageOf } from "../core/errors.js";
+import { isSqlName } from "../core/sql-name.js";
 
 /** A reservation of an event id. Its holder commits or releases it. */
 export interface Reservation {
@@ -48,7 +49,6 @@ export const REPLAY_TABLE = "hookproof_event_ids";
 export const CLEANUP_ROWS = 500;
 
 const CLEANUP_EVERY_MS = 60_000;
-const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 /**
  * Checks a table's name, because it becomes part of the SQL, and quotes it.
@@ -57,7 +57,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
  */
 export function quotedTable(name: string): string {
   const parts = typeof name === "string" ? name.split(".") : [];
-  if (parts.length < 1 || parts.length > 2 || !parts.every((part) => NAME.test(part)))
+  if (parts.length < 1 || parts.length > 2 || !parts.every(isSqlName))
     throw new TypeError("table must be a name of letters, digits and _, or schema.name");
   return parts.map((part) => `"${part}"`).join(".");
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path/posix";
 import { importsOf, type ModuleImport } from "./module-imports.js";
 
@@ -157,8 +158,13 @@ function libraryImport(path: string, { from }: ModuleImport): string[] {
   return PACKAGES[name]?.(path) ? [] : [`imports the package ${from}`];
 }
 
+/** What needs Node: the one list is `exclude` of tsconfig.json, by which the rest is compiled without Node's types. */
+const NODE_ONLY: readonly string[] = JSON.parse(
+  readFileSync(new URL("../../tsconfig.json", import.meta.url), "utf8"),
+).exclude;
+
 function mayUseNode(path: string): boolean {
-  return /^src\/(?:node|sqlite|key-store|outbox\/sqlite|[a-z]+\/node)\//.test(path);
+  return NODE_ONLY.some((folder) => new RegExp(`^${folder.replaceAll("*", "[a-z]+")}/`).test(path));
 }
 
 function roomImport(path: string, from: string): string[] {
@@ -172,7 +178,7 @@ function roomImport(path: string, from: string): string[] {
     !DOCTOR_TAKES[other]?.some((file) => target === `src/${other}/${file}.ts`)
   )
     return [`imports ${target}, which the doctor has to do without`];
-  if (mayUseNode(target) && !mayUseNode(path) && !/\/index\.ts$/.test(path))
+  if (mayUseNode(target) && !mayUseNode(path) && !NODE_ONLY.includes(path))
     return [`imports ${target}, which needs Node`];
   if (other !== "index" && (room === other || ROOMS[room]?.includes(other) || DOORS[path]?.includes(other)))
     return [];

@@ -10,7 +10,7 @@ import type { Args, Command, Context } from "../command.js";
 import { nextStep } from "../config/next-step.js";
 import { type FoundSecrets, fingerprintsOf } from "../credentials/origin-rule.js";
 import { findSecrets } from "../credentials/secrets.js";
-import { shownUrl } from "../credentials/typed-target.js";
+import { INGESTION_PATH, shownUrl } from "../credentials/typed-target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { readAll, readBytes } from "../files/files.js";
 import { describeCredential } from "../history/history-record.js";
@@ -30,8 +30,6 @@ import {
 import type { Verifying } from "../schemes/schemes.js";
 import { wordOf } from "../shell-word.js";
 import { pointInTime } from "../times.js";
-
-const PATH = "/api/v1/webhooks/incoming/";
 
 export const verify: Command = {
   name: "verify",
@@ -101,7 +99,7 @@ export const verify: Command = {
     const scheme = schemeOf(args, configuredScheme(context.config));
     if (scheme) return verifyBy(scheme, context, captured);
     const { secret, keySet, ...listener } = await listenerFor(context, request);
-    const url = `${listener.baseUrl}${PATH}${listener.id}`;
+    const url = `${listener.baseUrl}${INGESTION_PATH}${listener.id}`;
     const at = checkTime(args, [headerOf(request, "webhook-timestamp"), ...timesOfToken(tokenIn(request))]);
     const clock = { now: () => at };
     const { createReceiver } = await import("hookproof/receiver");
@@ -326,10 +324,11 @@ async function listenerFor(
 ): Promise<ListenerOptions & { secret?: UsedSecret; keySet?: ReadKeySet }> {
   const { args } = context;
   // What was sent to a place that only records requests says nothing of the listener.
-  const isListeners = request.target.startsWith("http") && request.target.includes(PATH);
+  const isListeners = request.target.startsWith("http") && request.target.includes(INGESTION_PATH);
   const url = args.text("url") ?? (isListeners ? request.target : undefined);
   const where = locate(
-    url ?? `https://listener.invalid${request.target.includes(PATH) ? request.target : `${PATH}unknown`}`,
+    url ??
+      `https://listener.invalid${request.target.includes(INGESTION_PATH) ? request.target : `${INGESTION_PATH}unknown`}`,
   );
   const jwks = keySetOf(context);
   if (jwks !== undefined) {
@@ -363,9 +362,9 @@ function usedSecret(found: FoundSecrets): UsedSecret {
 
 function locate(url: string): { id: string; baseUrl: string } {
   const path = url.replace(/[?#].*$/s, "");
-  const at = path.lastIndexOf(PATH);
-  if (at < 0) throw usageError(`--url must be a listener's URL, ending in ${PATH}{listener_id}.`);
-  const id = path.slice(at + PATH.length);
+  const at = path.lastIndexOf(INGESTION_PATH);
+  if (at < 0) throw usageError(`--url must be a listener's URL, ending in ${INGESTION_PATH}{listener_id}.`);
+  const id = path.slice(at + INGESTION_PATH.length);
   if (!/^[A-Za-z0-9_-]{1,128}$/.test(id))
     throw usageError(
       `${JSON.stringify(id)} cannot be a listener's id: use 1 to 128 letters, digits, "-" and "_".`,

@@ -33,7 +33,7 @@ import {
 } from "./origin-rule.js";
 import { findSecrets, readSecrets } from "./secrets.js";
 import { ownerAndOrigin, storedSecrets } from "./stored-secrets.js";
-import { isHttpUrl, shownUrl, typedTarget } from "./typed-target.js";
+import { INGESTION_PATH, isHttpUrl, shownUrl, typedTarget } from "./typed-target.js";
 
 /** Who a request goes to and how it is proved. */
 export interface Target extends Reached {
@@ -104,12 +104,12 @@ function requireItsScheme(args: Args, { port, scheme: own }: LocalSession, schem
 
 /** Refuses a URL that is no listener's before a secret is asked for: of the address of a machine alone, or of another path. */
 function requirePath(url: string): void {
-  if (!URL.canParse(url) || new URL(url).pathname.includes("/api/v1/webhooks/incoming/")) return;
+  if (!URL.canParse(url) || new URL(url).pathname.includes(INGESTION_PATH)) return;
   const port = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):([0-9]+)/i.exec(url)?.[1];
   throw new CliError(
     EXIT.usage,
     "LISTENER_URL_INVALID",
-    "The listener's URL must end in /api/v1/webhooks/incoming/{listener_id}.",
+    `The listener's URL must end in ${INGESTION_PATH}{listener_id}.`,
     { hint: port && `Use :${port} for a listener that runs there: hookproof listen --port ${port}` },
   );
 }

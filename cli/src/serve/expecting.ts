@@ -1,10 +1,12 @@
 // What the flags of `listen` demand of senders.
+
 import { generateSecret, type SigningKey } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
 import type { HandledRequest, LocalListener, SchemeListener } from "hookproof-service/listeners";
 import type { Context } from "../command.js";
 import { fingerprintsOf, isLoopback } from "../credentials/origin-rule.js";
 import { findSecrets } from "../credentials/secrets.js";
+import { INGESTION_PATH } from "../credentials/typed-target.js";
 import { refuseIdle, usageError } from "../failure.js";
 import { keySetOf, keysFrom, type ReadKeySet, signingKey, storeFolder } from "../keys/keys.js";
 import {
@@ -86,7 +88,7 @@ async function ofScheme(
   const found = keys || !isGiven ? undefined : await ownSecrets(context);
   const secrets = keys ? [] : (found ?? [(await scheme.newSecret?.(scheme.settings)) ?? ""]);
   const verifyingAt = ({ id, baseUrl }: Place) => {
-    const url = `${baseUrl}/api/v1/webhooks/incoming/${id}`;
+    const url = `${baseUrl}${INGESTION_PATH}${id}`;
     return { ...scheme.settingsFor(url), url, keys, secrets };
   };
   const mistakes: Expecting["mistakes"] = async ({ method, url: target, headers, body }, place, at) => {

@@ -1,4 +1,5 @@
 // The story that `demo` plays: each step over real HTTP.
+
 import {
   ALGORITHMS,
   createEvent,
@@ -15,6 +16,7 @@ import { createKeySet, generateKey, type KeyRecord, remoteKeys } from "hookproof
 import { toJwksListener } from "hookproof/node";
 import type { HandledRequest, Inspector, RunningServer } from "hookproof-service/listeners";
 import type { Context } from "../command.js";
+import { INGESTION_PATH } from "../credentials/typed-target.js";
 import { postExactly } from "../send/post-exactly.js";
 import type { Reach } from "../send/reach.js";
 import { writeSession } from "./sessions.js";
@@ -77,7 +79,7 @@ export async function playDemo(
     await host.stop(); // or the program would not end
     throw error;
   });
-  const urlOf = (id: string) => `${server.url}/api/v1/webhooks/incoming/${id}`;
+  const urlOf = (id: string) => `${server.url}${INGESTION_PATH}${id}`;
   const endSession =
     port === 0
       ? () => {}

@@ -1,8 +1,10 @@
 // Answers the requests of a local listener, and reports each in its turn.
+
 import { setTimeout as wait } from "node:timers/promises";
 import type { ReceiverAnswer, ReplayStore } from "hookproof/receiver";
 import type { HandledRequest } from "hookproof-service/listeners";
 import type { Args, Context } from "../command.js";
+import { INGESTION_PATH } from "../credentials/typed-target.js";
 import type { Expecting } from "./expecting.js";
 import type { Inspecting } from "./inspecting.js";
 import {
@@ -26,7 +28,7 @@ export interface ChosenListener {
 
 /** Where a listener gets its requests. */
 export function urlOf(baseUrl: string, id: string): string {
-  return `${baseUrl}/api/v1/webhooks/incoming/${id}`;
+  return `${baseUrl}${INGESTION_PATH}${id}`;
 }
 
 /** The requests that arrive: what answers them, and a report of each, in their order. */

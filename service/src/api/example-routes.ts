@@ -1,4 +1,5 @@
 // Ready-made calls of every operation over the stored state, for tests and pages.
+import { INGESTION_PATH } from "../server/listener-path.js";
 import { requireDatabase, withState } from "../state/database-state.js";
 import { examplePath } from "../storage/example-ids.js";
 import { OPERATIONS, type OperationId } from "./operations.js";
@@ -94,6 +95,6 @@ export async function exampleListener(options: {
       listenerId === undefined ? undefined : storage.automations.ofListener(listenerId)?.hmacSecret;
     return secret === undefined
       ? undefined
-      : { url: `${options.baseUrl}/api/v1/webhooks/incoming/${listenerId}`, secret };
+      : { url: `${options.baseUrl}${INGESTION_PATH}${listenerId}`, secret };
   });
 }

@@ -1,8 +1,10 @@
 // Prepares what is asked about a listener with every request.
+
 import { createHash } from "node:crypto";
 import { type HeaderPair, hmacSigner, type Signer, secretFingerprint } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
 import { createReceiver, type Verdict } from "hookproof/receiver";
+import { INGESTION_PATH } from "../server/listener-path.js";
 import type {
   AnyListener,
   CompleteRequest,
@@ -49,8 +51,6 @@ interface RecordedParts {
   readonly at: number;
 }
 
-const PATH = "/api/v1/webhooks/incoming/";
-
 /** Where the server of listeners is. */
 export interface WatchOptions {
   /** Scheme, host and port: replays go there. */
@@ -78,7 +78,7 @@ function watchScheme(
   { serverUrl, certificate, runOf }: WatchOptions,
 ): WatchedListener {
   const { id, verifier, secrets = [], mistakes = async () => [], clock = { now: () => Date.now() } } = setup;
-  const url = `${serverUrl}${PATH}${id}`;
+  const url = `${serverUrl}${INGESTION_PATH}${id}`;
   return {
     info: {
       id,
@@ -108,7 +108,7 @@ function watchScheme(
 function watchOwn(setup: LocalListener, { serverUrl, certificate, runOf }: WatchOptions): WatchedListener {
   const { listener, clock = { now: () => Date.now() } } = setup;
   const { auth, id } = listener;
-  const boundUrl = `${listener.baseUrl.replace(/\/$/, "")}${PATH}${id}`;
+  const boundUrl = `${listener.baseUrl.replace(/\/$/, "")}${INGESTION_PATH}${id}`;
   const secrets = auth.method === "jwt" ? [] : [auth.secret].flat();
   const secretFingerprints = secrets.map(secretFingerprint);
   const keys = auth.method === "jwt" ? rememberingKeys(auth.keys) : undefined;
@@ -119,7 +119,7 @@ function watchOwn(setup: LocalListener, { serverUrl, certificate, runOf }: Watch
     info: {
       id,
       auth: auth.method,
-      url: `${serverUrl}${PATH}${id}`,
+      url: `${serverUrl}${INGESTION_PATH}${id}`,
       canSign: signer !== undefined,
       ...(signer === undefined ? {} : { testEvent: FIRST_EXAMPLE }),
       secretFingerprints,

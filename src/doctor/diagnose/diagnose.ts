@@ -12,7 +12,7 @@ import {
 import { checkOptions, type OptionNames } from "../../core/options.js";
 import type { Jwks } from "../../jwks/key-set.js";
 import type { KeyResolver } from "../../jwt/verify.js";
-import { listenerUrl } from "../../schemes/access-governance/listener-url.js";
+import { INGESTION_PATH, listenerUrl } from "../../schemes/access-governance/listener-url.js";
 import {
   EVENT_ID_HEADER,
   SIGNATURE_HEADER,
@@ -322,8 +322,6 @@ function textsOf(secret: string | readonly string[], name: string): readonly str
   return texts;
 }
 
-const INGESTION = /^(https?:\/\/[^?#]*)\/api\/v1\/webhooks\/incoming\/[^/?#]+$/;
-
 /** The right sub and aud: from the listener if it is known, else from the URL of the request if that is whole. */
 function expectedUrls(
   listener: KnownListener | undefined,
@@ -332,6 +330,15 @@ function expectedUrls(
   const { id, baseUrl } = listener ?? {};
   const plain = baseUrl?.replace(/\/$/, "");
   const built = plain !== undefined && id !== undefined ? listenerUrl(plain, id) : undefined;
-  const url = listener?.url ?? built ?? (INGESTION.test(requestUrl ?? "") ? requestUrl : undefined);
-  return { url, baseUrl: plain ?? INGESTION.exec(url ?? "")?.[1] };
+  const url = listener?.url ?? built ?? (baseUrlOf(requestUrl) === undefined ? undefined : requestUrl);
+  return { url, baseUrl: plain ?? baseUrlOf(url) };
+}
+
+/** What stands before the path of a listener, in a whole URL. */
+function baseUrlOf(url = ""): string | undefined {
+  const at = url.lastIndexOf(INGESTION_PATH);
+  const base = url.slice(0, Math.max(at, 0));
+  return /^https?:\/\/[^?#]*$/.test(base) && /^[^/?#]+$/.test(url.slice(at + INGESTION_PATH.length))
+    ? base
+    : undefined;
 }

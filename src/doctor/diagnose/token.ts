@@ -3,7 +3,7 @@ import { decodeUtf8, encodeBase64, encodeBase64url, isBase64url, utf8 } from "..
 import { MAX_TOKEN_LENGTH } from "../../core/protocol.js";
 import { countOf, shown } from "../../core/shown.js";
 import { isAlgorithm } from "../../jwt/algorithms.js";
-import { parseMembers } from "../../jwt/token.js";
+import { parseMembers, REFUSED_MEMBERS } from "../../jwt/token.js";
 import { type Mistake, withDetail } from "../rows/mistake.js";
 import { firstFound, mistakesFound } from "../rows/run.js";
 import { decodeAnyBase64, parseHex } from "../texts/rewrite.js";
@@ -95,8 +95,6 @@ function lengthOf(token: string, segments: number): string {
     return `It has ${countOf(token.length, "character")}; ${MAX_TOKEN_LENGTH} are the most.`;
   return `It has ${countOf(segments, "part")}.`;
 }
-
-const REFUSED_MEMBERS = ["crit", "b64", "jwk", "jku", "x5u", "x5c"];
 
 function mistakesInTokenHeader(
   header: Readonly<Record<string, unknown>>,

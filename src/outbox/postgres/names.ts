@@ -1,7 +1,6 @@
 // The names of an outbox's tables, checked and quoted.
+import { isSqlName } from "../../core/sql-name.js";
 import { literal } from "../../postgres/database.js";
-
-const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 /**
  * Of every function of the schema, and of every transaction of the store's own: its words mean PostgreSQL's own functions and operators, whoever calls it. Its tables
@@ -51,7 +50,7 @@ export interface OutboxNames {
  * @throws {TypeError} if it is no plain name
  */
 export function outboxNames(name: string): OutboxNames {
-  if (typeof name !== "string" || !NAME.test(name))
+  if (typeof name !== "string" || !isSqlName(name))
     throw new TypeError("schema must be a name of letters, digits and _");
   const schema = `"${name}"`;
   return {

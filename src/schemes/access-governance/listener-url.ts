@@ -3,7 +3,8 @@ import { invalid, parse, plainUrl, requireTls } from "../../core/target-url.js";
 
 export { checkPlainHttpHosts } from "../../core/target-url.js";
 
-const INGESTION_PATH = "/api/v1/webhooks/incoming/";
+/** Where the service takes events: the path before a listener's id. */
+export const INGESTION_PATH = "/api/v1/webhooks/incoming/";
 
 const LISTENER_ID = /^[A-Za-z0-9_-]{1,128}$/;
 

@@ -1,6 +1,8 @@
 // Operations on automations.
+
 import { inputOf } from "../../automations/automation.js";
 import { rotateSecret, type SavedAutomation, saveAutomation } from "../../automations/save-automation.js";
+import { INGESTION_PATH } from "../../server/listener-path.js";
 import type { ServiceContext } from "../../server/service-context.js";
 import type { AutomationPosition, StoredAutomation } from "../../storage/automations.js";
 import { BEFORE_ALL, timestamp } from "../../storage/document.js";
@@ -76,7 +78,7 @@ function shown(
     enabled,
     steps: [...steps],
     listenerId: rest.listenerId,
-    listenerUrl: `${baseUrl}/api/v1/webhooks/incoming/${rest.listenerId}`,
+    listenerUrl: `${baseUrl}${INGESTION_PATH}${rest.listenerId}`,
     createdAt: timestamp(rest.createdAt),
     updatedAt: timestamp(rest.updatedAt),
   };
