@@ -71,7 +71,7 @@ function named(extension: string): SnippetLanguage["files"] {
 }
 
 /** A program, and what is to know of it. */
-export interface Snippet {
+interface Snippet {
   readonly file: string;
   readonly code: string;
   readonly library: string;

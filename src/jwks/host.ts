@@ -15,7 +15,7 @@ export interface KeySetHostOptions {
 }
 
 /** The answer to a request for a key set. */
-export interface KeySetAnswer {
+interface KeySetAnswer {
   readonly status: 200 | 304 | 405;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
@@ -106,7 +106,7 @@ function matches(ifNoneMatch: string, etag: string): boolean {
 }
 
 /** Options of `exportKeySet`. */
-export interface ExportKeySetOptions extends KeySetHostOptions {
+interface ExportKeySetOptions extends KeySetHostOptions {
   /** The path of the file on the host; `/.well-known/jwks.json` by default. */
   path?: string | undefined;
 }

@@ -21,7 +21,7 @@ const UNSAID_SECONDS = 600;
 const MAX_SECONDS = 31_536_000;
 
 /** What the host of a key set shows: the keys, and how long others may keep them; or why there are none. */
-export type PublishedSet =
+type PublishedSet =
   | { readonly ok: true; readonly keys: readonly JWK[]; readonly keptForSeconds: number }
   | { readonly ok: false; readonly detail: string };
 

@@ -9,7 +9,7 @@ export type Algorithm = (typeof ALGORITHMS)[number];
  * What this library knows about an algorithm. Other files name only Ed25519: for points of low order (`key.ts`), and for
  * its name in RFC 9864.
  */
-export interface AlgorithmFacts {
+interface AlgorithmFacts {
   /** The `kty` of its keys as JWK. */
   readonly kty: "RSA" | "EC" | "OKP";
   /** The `crv` of its keys as JWK; RSA keys have none. */

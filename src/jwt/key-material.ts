@@ -5,7 +5,7 @@ import { HookproofError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 
 /** A private key as it was found: a canonical JWK, PKCS#8 in DER, or a PEM that is still encrypted. */
-export type ReadKey =
+type ReadKey =
   | { readonly form: "jwk"; readonly jwk: JWK }
   | { readonly form: "pkcs8"; readonly der: Uint8Array<ArrayBuffer> }
   | { readonly form: "encrypted"; readonly pem: string };

@@ -75,7 +75,7 @@ function importedOnce(): (key: PrivateKeyInput, alg: Algorithm) => Promise<Crypt
 }
 
 /** Signs bytes that are no token with the keys of tokens. */
-export interface RawSigner {
+interface RawSigner {
   /** The key of now; a caller's function is asked at every call. */
   key(): Promise<SigningKey>;
   sign(key: SigningKey, bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array>;

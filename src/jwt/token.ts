@@ -16,7 +16,7 @@ export interface TokenHeader {
 export type Bytes = ReturnType<typeof Uint8Array.of>;
 
 /** A token of which only its header was read. */
-export interface ReadToken {
+interface ReadToken {
   readonly ok: true;
   readonly header: TokenHeader;
   /** What the signature is made over. */
@@ -26,7 +26,7 @@ export interface ReadToken {
 }
 
 /** Why a token is refused before its signature is checked. */
-export interface TokenRefusal {
+interface TokenRefusal {
   readonly ok: false;
   readonly code:
     | "TOKEN_MALFORMED"

@@ -12,7 +12,7 @@ import type { Algorithm } from "../jwt/algorithms.js";
 import type { StoredKey, StoredKeys } from "./stored-key.js";
 
 /** The waits of a rotation whose new key was seen at its host. */
-export interface ConfirmOptions extends Pick<RotationOptions, "publishForMs" | "retireAfterMs"> {
+interface ConfirmOptions extends Pick<RotationOptions, "publishForMs" | "retireAfterMs"> {
   /** How long others may keep an older set, in seconds. */
   keptForSeconds: number;
 }

@@ -73,7 +73,7 @@ export function deliveryTime(deliverAt: Date | number | undefined, clock: Clock)
 }
 
 /** What a redrive needs of the outbox. */
-export interface RedriveContext {
+interface RedriveContext {
   readonly store: OutboxStore;
   readonly encryption: BodyEncryption | undefined;
   /** The window of a listener, also of one that this outbox does not have. */

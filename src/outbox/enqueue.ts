@@ -139,7 +139,7 @@ export class OutcomeUnknownError extends HookproofError {
 }
 
 /** What enqueueing needs of the outbox. */
-export interface EnqueueContext<Tx> {
+interface EnqueueContext<Tx> {
   readonly store: OutboxStore<Tx>;
   readonly listeners: Listeners;
   readonly catalogue: Catalogue | undefined;

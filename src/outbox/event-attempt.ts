@@ -37,7 +37,7 @@ export interface EventAttemptContext {
 }
 
 /** A claimed event whose attempt may start. Times are the monotonic clock's. */
-export interface StartedEvent {
+interface StartedEvent {
   readonly listener: OutboxListener;
   readonly claimed: ClaimedEvent;
   /** When the claim was requested: at this moment or later the store's clock showed `claimed.now`. */

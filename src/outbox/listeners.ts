@@ -46,7 +46,7 @@ export interface ListenerCache {
 }
 
 /** What making listeners needs of the outbox. */
-export interface ListenersContext {
+interface ListenersContext {
   readonly clock: Clock;
   readonly observe: Observer | undefined;
   /** Takes warnings, also where there is no observer. */

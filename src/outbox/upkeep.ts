@@ -16,7 +16,7 @@ export interface Retention {
 }
 
 /** What upkeep needs of its dispatcher. */
-export interface UpkeepContext {
+interface UpkeepContext {
   readonly store: OutboxStore;
   readonly calls: StoreCalls;
   readonly listeners: Listeners;

@@ -11,7 +11,7 @@ import type { Transport } from "../http/transport.js";
 import { classifyAnswer } from "../schemes/classification.js";
 
 /** How a transmitter is reached. */
-export interface TransmitterOptions {
+interface TransmitterOptions {
   readonly authorization: Authorization;
   readonly transport: Transport | undefined;
   readonly clock: Clock;

@@ -271,7 +271,7 @@ export class Database {
 }
 
 /** The events of a `pg` client; other clients may have none. */
-export interface ClientEvents {
+interface ClientEvents {
   /** The server's process id, as it was given at the connection's start. */
   readonly processID?: number | null;
   on?(event: "error" | "end", listener: () => void): unknown;

@@ -7,7 +7,7 @@ import { failed, passed } from "./checks.js";
 import { type ReceivedEvent, type Rejection, rejection, type Verdict } from "./verdict.js";
 
 /** What checks 24 to 26 need. */
-export interface Acceptance {
+interface Acceptance {
   readonly verifier: Verifier;
   readonly replayStore: ReplayStore;
   readonly isTriggerActive: () => boolean | Promise<boolean>;

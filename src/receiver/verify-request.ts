@@ -82,7 +82,7 @@ function isEventKey(id: unknown): boolean {
 export type BodyInput = Uint8Array | string | AsyncIterable<Uint8Array> | null | undefined;
 
 /** Reads the body, or says why there is none. It is called after the envelope has passed. */
-export type BodyReader = () => ReadBody | Promise<ReadBody>;
+type BodyReader = () => ReadBody | Promise<ReadBody>;
 
 type ReadBody = Uint8Array | "too-large" | "unreadable";
 

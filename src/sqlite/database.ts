@@ -190,7 +190,7 @@ function checkBetterSqlite3(load: NodeJS.Require): void {
 const RETRY_MS = 5;
 
 /** Options of `groupCommit`. */
-export interface GroupCommitOptions {
+interface GroupCommitOptions {
   /** Makes the error with which all calls reject when their transaction fails. */
   failure: (error: unknown) => HookproofError;
   /** How long it retries, without blocking the process, while another connection is writing; not at all by default. */

@@ -15,7 +15,7 @@ const COMMON_EXITS = [
 ] as const;
 
 /** How help is laid out: in this many columns, with these colours. */
-export interface Look {
+interface Look {
   readonly width: number;
   readonly paint: Paint;
 }

@@ -7,7 +7,7 @@ import { checkedDuration, durationMs } from "../times.js";
 type Values = Record<string, unknown> & { readonly _: readonly (string | number)[] };
 
 /** A parsed command line: a request for help, or a run with these arguments. */
-export type Parsed =
+type Parsed =
   | { readonly kind: "help" }
   | { readonly kind: "run"; readonly args: Args; readonly verbosity: number };
 

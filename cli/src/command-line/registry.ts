@@ -5,7 +5,7 @@ import type { Command } from "../command.js";
  * A command's place in the tree. The summary is the one place that says what the command does: the overview and the
  * command's own help show it. It begins with a verb, has no full stop, and fits on a line.
  */
-export interface Entry {
+interface Entry {
   readonly summary: string;
   readonly load: () => Promise<Command>;
 }

@@ -22,7 +22,7 @@ import {
 } from "./settings.js";
 
 /** A value and where it comes from, in words. */
-export interface Origin {
+interface Origin {
   readonly value: SettingValue;
   readonly origin: string;
   /** The configuration file that says it; undefined for flag, variable and default. */

@@ -10,7 +10,7 @@ import type { Io } from "../io.js";
 const SHOWN_ANSWER = 4_096;
 
 /** Where in a store that speaks S3 the document goes. */
-export interface S3Place {
+interface S3Place {
   /** `s3://bucket/key`. */
   readonly place: string;
   /** Such as `http://127.0.0.1:9000`; Amazon's own by default. */

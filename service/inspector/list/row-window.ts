@@ -4,7 +4,7 @@ export const ROW_HEIGHT = 52;
 const SPARE_ROWS = 8;
 
 /** The rows that are built: those in sight and a few around them. */
-export interface RowWindow {
+interface RowWindow {
   readonly from: number;
   readonly to: number;
 }

@@ -11,7 +11,7 @@ interface SharedStreamOptions {
 }
 
 /** The server's events, read by one tab for all of them. */
-export interface SharedStream {
+interface SharedStream {
   /** Hears the events of other tabs of one run of the server; those of another run are heard no more. */
   hear(instance: string): void;
   /** Takes part in reading the events of that run, from one on. */

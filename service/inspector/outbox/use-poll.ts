@@ -3,7 +3,7 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 import { ApiError } from "../live/call.js";
 
 /** What was read last, and what is wrong with reading. */
-export interface Polled<Value> {
+interface Polled<Value> {
   readonly value?: Value;
   /** Why the last reading failed; `locked` without the token of this run of the server. */
   readonly problem?: string;

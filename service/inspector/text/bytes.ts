@@ -10,7 +10,7 @@ export function toBase64(text: string): string {
 }
 
 /** Text and bytes that are none, in the order they come. */
-export type Decoded = readonly (string | Uint8Array)[];
+type Decoded = readonly (string | Uint8Array)[];
 
 const utf8 = () => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

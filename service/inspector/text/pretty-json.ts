@@ -1,6 +1,6 @@
 // Sets JSON on lines, each token in its own spelling.
 /** A piece of JSON for the eye: where it stands, and what it is. */
-export interface JsonPiece {
+interface JsonPiece {
   readonly text: string;
   readonly kind?: "key" | "string" | "number" | "word";
 }

@@ -1,6 +1,6 @@
 // Cuts a text at every character that is not seen.
 /** A stretch of text: as it stands, or one character that would not be seen, with what stands for it. */
-export interface Stretch {
+interface Stretch {
   readonly text: string;
   /** What the character is, for people who wonder. */
   readonly hidden?: string;

@@ -22,7 +22,7 @@ const CODES = {
 } as const;
 
 /** What kind of error an answer tells of. */
-export type ErrorKind = keyof typeof CODES;
+type ErrorKind = keyof typeof CODES;
 
 /** An error that becomes the answer to a request. */
 export class ApiError extends Error {

@@ -27,7 +27,7 @@ export interface OperationObject {
 }
 
 /** A reference to another place of the document. */
-export interface Reference {
+interface Reference {
   readonly $ref: string;
 }
 

@@ -35,7 +35,7 @@ export function publicJwkProblem(jwk: object | undefined): string | undefined {
 }
 
 /** What came of a token request: the client, or why there is none, as far as the caller may know. */
-export type Authentication = { readonly client: Client } | Refusal;
+type Authentication = { readonly client: Client } | Refusal;
 
 /** Why a client is refused. */
 interface Refusal {

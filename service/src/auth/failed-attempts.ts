@@ -18,7 +18,7 @@ export interface Attempt {
 }
 
 /** Counts failed attempts of a client to prove itself by a secret. */
-export interface FailedAttempts {
+interface FailedAttempts {
   /** Seconds until the next attempt is looked at; 0 if it is now. */
   waitSeconds(attempt: Attempt): number;
   failed(attempt: Attempt): void;

@@ -1,7 +1,7 @@
 // Lets secrets be hashed in lanes, so that strangers wait behind strangers.
 
 /** Work in lanes: one at a time in each, and none beyond the most that may wait. */
-export interface HashLanes {
+interface HashLanes {
   /** Runs work when the lane is free; undefined at once where too much of it waits. */
   run<Result>(
     lane: string,

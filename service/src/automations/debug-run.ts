@@ -30,7 +30,7 @@ export interface DebuggedStep {
 }
 
 /** What a run is tried with. */
-export interface DebugRunInput {
+interface DebugRunInput {
   readonly automationId: string;
   readonly steps: readonly Step[];
   /** JSON: `ctx.trigger`. */

@@ -25,7 +25,7 @@ export interface AutomationOptions {
 }
 
 /** Options of `createAutomationEngine`. */
-export type AutomationEngineOptions = AutomationOptions &
+type AutomationEngineOptions = AutomationOptions &
   Pick<IngestionContext, "storage" | "clock" | "baseUrl" | "log" | "inspecting" | "behaviour"> &
   Pick<SaveContext, "expressions">;
 

@@ -17,7 +17,7 @@ export interface Lane {
 }
 
 /** Options of `createLane`. */
-export interface LaneOptions {
+interface LaneOptions {
   /** How many processes there may be. */
   readonly size: number;
   /** How much they give way to other processes of the machine: 0 to 19. */

@@ -64,7 +64,7 @@ export interface Evaluation {
 export type FoundByKey = [key: string, found: Found];
 
 /** Options of `createExpressions`. */
-export interface ExpressionsOptions {
+interface ExpressionsOptions {
   readonly timeoutMs?: number | undefined;
   /** What answers the look-ups of expressions; without it there are none. */
   readonly lookUps?: LookUps | undefined;

@@ -20,7 +20,7 @@ export interface RunWorker {
 }
 
 /** Options of `createRunWorker`. */
-export interface RunWorkerOptions {
+interface RunWorkerOptions {
   readonly runs: Runs;
   readonly expressions: Expressions;
   readonly clock: Clock;

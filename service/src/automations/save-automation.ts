@@ -19,7 +19,7 @@ export interface SaveContext {
 }
 
 /** Parts of an automation that are generated unless somebody brings them, as a fixture does. */
-export type Generated = {
+type Generated = {
   readonly [Part in "id" | "listenerId" | "hmacSecret" | "createdAt"]?: StoredAutomation[Part] | undefined;
 };
 

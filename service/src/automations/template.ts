@@ -12,7 +12,7 @@ export interface TemplateExpression {
 }
 
 /** A template taken apart: its expressions in order, and how their values make up the result. */
-export interface ParsedTemplates {
+interface ParsedTemplates {
   readonly expressions: readonly TemplateExpression[];
   /** @param values the JSON of each expression's value */
   fill(values: readonly string[]): Templates;

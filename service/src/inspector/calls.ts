@@ -2,7 +2,7 @@
 import { type CallDetail, type CallRow, LIMITS } from "./contract.js";
 
 /** The newest calls of an API, in memory. */
-export interface Calls {
+interface Calls {
   /** Calls up to this number are not kept any more. */
   readonly droppedUpTo: number;
   /** Keeps a call under the next number. */

@@ -6,7 +6,7 @@ import { stepsOf } from "./steps.js";
 import { tokenDetail } from "./token-detail.js";
 
 /** What a detail needs besides the entry itself. */
-export interface Surroundings {
+interface Surroundings {
   /** Where the request went. */
   readonly url: string;
   readonly first: Entry | undefined;

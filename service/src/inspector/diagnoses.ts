@@ -6,7 +6,7 @@ import { statusOfVerdict } from "./reason.js";
 import type { WatchedListener } from "./watched-listener.js";
 
 /** Looks for the mistakes behind refusals, one at a time and next to the requests. */
-export interface Diagnoses {
+interface Diagnoses {
   /**
    * Looks when there is time; a burst of refusals is looked at in part. `isHidden` says that the entry that is kept
    * has something hidden which this one shows.

@@ -7,7 +7,7 @@ import type { Demanded, Entry } from "./entry.js";
 import { forwardedStatus, readForwarded } from "./forwarded.js";
 
 /** An entry as JSON: a line of an exported file, and a row of the history file. */
-export type EntryLine = Readonly<Record<string, unknown>>;
+type EntryLine = Readonly<Record<string, unknown>>;
 
 /** Writes an entry; `url` is where it was sent. */
 export function entryLine({ row, body, target, ...entry }: Entry, url: string): EntryLine {

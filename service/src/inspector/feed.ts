@@ -5,7 +5,7 @@ import { type InspectorEvents, LIMITS, type RequestRow } from "./contract.js";
 import { InspectorError } from "./inspector-error.js";
 
 /** What the feed tells of: it is asked at the moment of sending, so nothing waits in a queue. */
-export interface FeedSource {
+interface FeedSource {
   row(n: number): RequestRow | undefined;
   droppedUpTo(): number;
   forced(): InspectorEvents["forced"];
@@ -14,7 +14,7 @@ export interface FeedSource {
 }
 
 /** Tells connected pages of every change. */
-export interface Feed {
+interface Feed {
   /** Names this run of the server in event ids. */
   readonly instance: string;
   /** The id of the last change. */
@@ -31,7 +31,7 @@ export interface Feed {
 }
 
 /** Options of `createFeed`, for tests. */
-export interface FeedOptions {
+interface FeedOptions {
   batchMs?: number | undefined;
   heartbeatMs?: number | undefined;
   /** How long a client may leave what was sent to it unread. */

@@ -4,7 +4,7 @@ import type { ReceiverAnswer } from "hookproof/receiver";
 import type { ForcedAnswer } from "./contract.js";
 
 /** The answers that somebody asked for from the page. */
-export interface ForcedAnswers {
+interface ForcedAnswers {
   readonly current: readonly ForcedAnswer[];
   set(answer: ForcedAnswer): void;
   remove(listenerId: string): void;

@@ -11,7 +11,7 @@ interface FoundKey {
 }
 
 /** A resolver that remembers what it found, so that nothing is looked up again only to be shown. */
-export interface RememberingKeys extends KeyResolver {
+interface RememberingKeys extends KeyResolver {
   /** The key that was found for a kid last. */
   found(kid: string): FoundKey | undefined;
 }

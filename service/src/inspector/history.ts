@@ -38,7 +38,7 @@ export interface History {
 }
 
 /** Options of `createHistory`. */
-export interface HistoryOptions {
+interface HistoryOptions {
   journal?: Journal | undefined;
   maxRequests?: number | undefined;
   maxBytes?: number | undefined;

@@ -3,7 +3,7 @@ import type { Ajv2020, AnySchemaObject, ErrorObject, ValidateFunction } from "aj
 import { InspectorError } from "./inspector-error.js";
 
 /** A JSON Schema; its `says` is the sentence for anyone who sent what does not fit. */
-export type OrderSchema = Readonly<Record<string, unknown>>;
+type OrderSchema = Readonly<Record<string, unknown>>;
 
 /** An object that has these members and no others. */
 export const orderOf = (

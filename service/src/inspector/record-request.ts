@@ -18,7 +18,7 @@ export type Origin = Pick<RequestRow, "replay" | "isTest">;
 export type SeenRequest = Omit<HandledRequest, "listenerId"> & { readonly listenerId?: string | undefined };
 
 /** What is known of a request besides what it says itself. */
-export interface RequestContext {
+interface RequestContext {
   readonly watched: WatchedListener | undefined;
   /** Secrets of all listeners: whatever one was sent in, it is not kept. */
   readonly secrets: readonly string[];

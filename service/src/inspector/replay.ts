@@ -18,7 +18,7 @@ interface UnderWay {
 }
 
 /** Sends requests again over HTTP, and knows them when they come in. */
-export interface Replays {
+interface Replays {
   send(entry: Entry, order: ReplayOrder, listener: WatchedListener): Promise<ReplayResult>;
   /** Sends an event that is signed as the listener demands. */
   sendTest(listener: WatchedListener, body?: string): Promise<TestEventResult>;

@@ -3,7 +3,7 @@ import type { RequestRow } from "./contract.js";
 import { type Entry, headerValues } from "./entry.js";
 
 /** What a search asks for: a text anywhere, and single fields. */
-export interface Search {
+interface Search {
   /** In lower case; empty for none. */
   readonly text: string;
   readonly fields: readonly (readonly [name: string, value: string])[];

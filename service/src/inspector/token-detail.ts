@@ -6,7 +6,7 @@ import { type Entry, onlyHeader } from "./entry.js";
 import { recordOf } from "./entry-line.js";
 
 /** A token as sent, valid or not. */
-export interface ReadToken {
+interface ReadToken {
   readonly compact: string;
   readonly header: Readonly<Record<string, unknown>> | undefined;
   readonly payload: Readonly<Record<string, unknown>> | undefined;

@@ -4,7 +4,7 @@ import type { ListenerStats } from "hookproof/outbox";
 import type { AlertView } from "./contract.js";
 
 /** Which alerts would stand, with the thresholds that `watchOutbox` has by default. */
-export interface StandingAlerts {
+interface StandingAlerts {
   /** Looks at what was just read; reads nothing itself. */
   after(stats: readonly ListenerStats[]): Promise<readonly AlertView[]>;
 }

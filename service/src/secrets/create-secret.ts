@@ -15,7 +15,7 @@ export interface SecretTools {
 type Input = Schemas["SecretInput"];
 
 /** A paper secret to be created. */
-export type NewSecret = {
+type NewSecret = {
   readonly [Field in Exclude<keyof Input, "creatorUserId">]?: Input[Field] | undefined;
 } & {
   id: string;

@@ -9,7 +9,7 @@ import type { SecretVault } from "./age.js";
 import type { SecretTools } from "./create-secret.js";
 
 /** Where paper secrets are kept. */
-export interface SecretsOptions {
+interface SecretsOptions {
   /** The database's file; next to it are the identity that its texts are encrypted to, and the folder of files. */
   db?: string | undefined;
   /** Keeps files in a bucket instead. */

@@ -39,7 +39,7 @@ export async function serviceLog(
 }
 
 /** What a log line says of an error. */
-export interface LoggedError {
+interface LoggedError {
   readonly type: string;
   readonly code?: string;
   /** Only of errors whose words are the service's own. */

@@ -27,13 +27,13 @@ import { stateTables } from "./snapshots.js";
 export const DEFAULT_CLIENT = "local-admin";
 
 /** What a state is made from: a seed, or a fixture. */
-export type Source = { readonly seed: number; readonly users: number } | { readonly fixture: Fixture };
+type Source = { readonly seed: number; readonly users: number } | { readonly fixture: Fixture };
 
 /** Told how many of the users of a seed there are so far. */
 export type SeedProgress = (done: number, total: number) => void;
 
 /** What loading a state needs. */
-export interface StateContext extends Pick<SaveContext, "expressions" | "keySets" | "clock"> {
+interface StateContext extends Pick<SaveContext, "expressions" | "keySets" | "clock"> {
   readonly storage: Storage;
   readonly secrets: SecretTools;
   /** What the state is made from, unless the database says so itself. */

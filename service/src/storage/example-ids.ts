@@ -2,7 +2,7 @@
 import { type Database, first } from "./database.js";
 
 /** Values for the path of an operation, by the names of its parameters. */
-export type PathValues = Readonly<Record<string, string>>;
+type PathValues = Readonly<Record<string, string>>;
 
 /** What each operation can be tried out with, as a query whose columns have the names of its path's parameters. */
 const QUERIES = {

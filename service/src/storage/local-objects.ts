@@ -15,7 +15,7 @@ import {
 } from "./object-store.js";
 
 /** Options of `createLocalObjects`. */
-export interface LocalObjectsOptions {
+interface LocalObjectsOptions {
   /** Where objects are kept, for their owner only; without it they are kept in memory. */
   folder?: string | undefined;
   /** What a download URL is made of: the address of the download route, without a trailing slash. */

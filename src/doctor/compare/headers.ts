@@ -32,7 +32,7 @@ const OF_THE_HOP = new Set([
 ]);
 
 /** Header lines by name in lower case, each with the names as they were written. */
-export interface HeaderLines {
+interface HeaderLines {
   readonly values: ReadonlyMap<string, readonly string[]>;
   readonly written: ReadonlyMap<string, string>;
 }

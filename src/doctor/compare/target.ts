@@ -4,7 +4,7 @@ import { withDetail } from "../rows/mistake.js";
 import { TARGET_CHANGES as CHANGES, type WayChange } from "./way-changes.js";
 
 /** Where a request goes, as far as a capture says it. */
-export interface Target {
+interface Target {
   readonly method: string | undefined;
   /** The whole URL, or path and query. */
   readonly url: string | undefined;

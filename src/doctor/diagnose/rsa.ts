@@ -5,7 +5,7 @@ import type { HashName } from "../../core/hash-portable.js";
 import { hexOf, latin1Text } from "../texts/rewrite.js";
 
 /** What an RSA signature holds: a hash by its name, a bare text without one, or the padding of PSS. */
-export interface OpenedSignature {
+interface OpenedSignature {
   readonly hash?: HashName;
   /** The hash in hex, or what stands in its place. */
   readonly held?: string;

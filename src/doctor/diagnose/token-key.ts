@@ -29,7 +29,7 @@ export interface KnownKeys {
 }
 
 /** A token, decoded. */
-export interface TokenParts {
+interface TokenParts {
   readonly header: Readonly<Record<string, unknown>>;
   /** The three parts as they stand in the token. */
   readonly segments: readonly string[];

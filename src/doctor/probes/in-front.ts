@@ -8,7 +8,7 @@ import type { ProbeResult } from "./send-probe.js";
 const MIN_ANSWERS = 10;
 
 /** One answer, whole. */
-export interface FrontAnswer {
+interface FrontAnswer {
   readonly status: number;
   readonly headers: readonly HeaderPair[];
   readonly body: Uint8Array;

@@ -128,7 +128,7 @@ function isVarying(word: string): boolean {
 }
 
 /** One part of an answer, such as `status`, `header retry-after` or `body.error.code`, and what it is. */
-export type AnswerPart = readonly [part: string, value: number | string];
+type AnswerPart = readonly [part: string, value: number | string];
 
 /** The parts of an answer that are compared, in order. */
 export function partsOfAnswer({ status, headers, body }: RecordedAnswer): AnswerPart[] {

@@ -24,7 +24,7 @@ export interface ProbeRequest {
 }
 
 /** What a signature or a token is made over. */
-export interface RequestParts {
+interface RequestParts {
   readonly url: string;
   readonly timestamp: string;
   readonly eventId: string;

@@ -62,7 +62,7 @@ export interface ProbeRun extends Pick<RequestFacts, "url" | "baseUrl"> {
 type Answered = Pick<TransportResponse, "status" | "headers" | "body" | "resent">;
 
 /** What came back: a status, or the error code if there was no answer. */
-export type Answer = Answered | { readonly failure: ErrorCode };
+type Answer = Answered | { readonly failure: ErrorCode };
 
 /** The part of a result that follows from the answer. */
 type Verdict = Pick<ProbeResult, "outcome" | "reason">;

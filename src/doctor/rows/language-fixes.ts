@@ -2,7 +2,7 @@
 import { type Family, type Mistake, type MistakeRow, withoutFunctions } from "./mistake.js";
 
 /** Languages that the headers of a program can show. */
-export type Language = "node" | "python" | "php" | "ruby" | "java" | "go" | "csharp" | "rust";
+type Language = "node" | "python" | "php" | "ruby" | "java" | "go" | "csharp" | "rust";
 
 /** The code to write, by the place of the bug and the language. */
 export const FIXES: Readonly<Record<Family, Partial<Record<Language, string>>>> = {

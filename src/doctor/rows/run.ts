@@ -26,13 +26,13 @@ export function firstFound<Facts>(rows: readonly FoundMistake<Facts>[], facts: F
 }
 
 /** What can be done wrongly, by name, such as `key`; the first option of each is the right one. */
-export type Dimensions = Readonly<Record<string, readonly Option<unknown>[]>>;
+type Dimensions = Readonly<Record<string, readonly Option<unknown>[]>>;
 
 /** One option of each dimension. */
 export type Choice<Of extends Dimensions> = { readonly [Name in keyof Of]: Of[Name][number] };
 
 /** Which choices are made. */
-export interface Range {
+interface Range {
   /** Choices up to this cost are left out; none by default. That of no mistake costs 0. */
   readonly above?: number;
   readonly upTo: number;

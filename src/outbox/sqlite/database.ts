@@ -97,7 +97,7 @@ export function withCodes<Value>(work: () => Value): Value {
 }
 
 /** Wakes the dispatcher for new work: at once for work of this process, soon for commits of other connections. */
-export interface Waker {
+interface Waker {
   subscribe(wake: () => void): () => void;
   /** Wakes after this turn of the event loop, when a synchronous transaction of the caller has ended. */
   wakeSoon(): void;

@@ -115,7 +115,7 @@ interface OpenListener {
 }
 
 /** What the holder of a lease may do; each call has to be in a transaction. See `OutboxStore`. */
-export interface Leases {
+interface Leases {
   markDelivered(deliveries: readonly Delivery[], now: number): number;
   reschedule(lease: Lease, at: number, attempt: OutboxAttempt, now: number): boolean;
   fail(lease: Lease, failure: DeliveryFailure, now: number): boolean;

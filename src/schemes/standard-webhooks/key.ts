@@ -8,7 +8,7 @@ import { isOfLowOrder } from "../../jwt/ed25519.js";
  * How the three headers are named. `webhook`: `webhook-id`, `webhook-timestamp` and `webhook-signature`, as the
  * specification has them. `svix`: `svix-id` and so on. `x-webhook`: `x-webhook-id` and so on.
  */
-export type StandardWebhooksHeaders = "webhook" | "svix" | "x-webhook";
+type StandardWebhooksHeaders = "webhook" | "svix" | "x-webhook";
 
 const PREFIXES: readonly unknown[] = ["webhook", "svix", "x-webhook"] satisfies StandardWebhooksHeaders[];
 
@@ -45,7 +45,7 @@ export interface StandardWebhooksSecretOptions {
 }
 
 /** What a secret's text is: its kind by its prefix, and its bytes. */
-export interface Key {
+interface Key {
   readonly kind: "symmetric" | "private" | "public";
   readonly bytes: Uint8Array;
 }

@@ -110,7 +110,7 @@ const CITIES = [
 const MANAGERS = 10;
 
 /** The directory that all users of a seed come from. */
-export interface Directory {
+interface Directory {
   readonly id: string;
   /** What it maps to each attribute of a user, by the attribute. */
   readonly mappingIds: Readonly<Record<"department" | "jobTitle" | "manager", string>>;

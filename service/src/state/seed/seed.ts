@@ -17,7 +17,7 @@ export interface Seed {
 }
 
 /** What is not made up: whoever may use a service must not be able to guess it from a number. */
-export interface SeedCredentials {
+interface SeedCredentials {
   /** The client that is Super Admin. */
   clientId: string;
   /** The secret of the webhook listener. */

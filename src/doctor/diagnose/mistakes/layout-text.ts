@@ -7,7 +7,7 @@
 export type Layout = string;
 
 /** What a layout is filled with. The URL is empty where it is not known. */
-export interface LayoutValues {
+interface LayoutValues {
   readonly timestamp: string;
   readonly eventId: string;
   readonly url?: string;

@@ -84,7 +84,7 @@ const ROWS = {
 export const FORM_MISTAKES: readonly MistakeRow[] = Object.values(ROWS);
 
 /** One signature as it was read from the header. */
-export interface ReadSignature {
+interface ReadSignature {
   readonly hash: HashName;
   /** In hex. */
   readonly digest: string;

@@ -40,7 +40,7 @@ const OTHER_NAMES: readonly (readonly string[])[] = [
 ];
 
 /** The three values, under whatever names they were sent. */
-export interface FoundHeaders {
+interface FoundHeaders {
   readonly values: readonly [id: string, timestamp: string, signature: string];
   /** The names that stand for others. */
   readonly renamed: readonly string[];
