@@ -12,6 +12,8 @@ import {
   textOf,
   tokenTable,
 } from "./json-writer.js";
+import { type Numbers, numbersIn } from "./numbers.js";
+import { type MemberText, memberTextsIn } from "./variables.js";
 
 /** A JSON value, taken apart: the number of a token, or what is between brackets. */
 export type Json = number | JsonObject | JsonArray;
@@ -49,6 +51,10 @@ export interface ReceivedJson extends JsonTokens {
   /** The whole text as it was received. */
   readonly text: string;
   readonly texts: Texts;
+  /** Its numbers with their places, looked up once: one body is written in many ways. */
+  readonly numbers: Numbers;
+  /** The texts that are members' values, looked up once. */
+  readonly memberTexts: readonly MemberText[];
   /** The value, taken apart; `undefined` if nested too deeply. */
   readonly tree: Json | undefined;
   /** A part of the value, or what a change has made of it. */
@@ -96,12 +102,22 @@ function received(
 ): ReceivedJson {
   let tree: { of: Json | undefined } | undefined = known === undefined ? undefined : { of: known };
   const made = new Map<Reshape, ReceivedJson | undefined>();
+  let numbers: Numbers | undefined;
+  let memberTexts: readonly MemberText[] | undefined;
   const json: ReceivedJson = {
     text,
     tokens,
     table,
     texts,
     maxLength: 1_024 + 4 * text.length,
+    get numbers() {
+      numbers ??= numbersIn(text);
+      return numbers;
+    },
+    get memberTexts() {
+      memberTexts ??= memberTextsIn(text);
+      return memberTexts;
+    },
     get tree() {
       tree ??= { of: readValue({ tokens, at: 0 }, 0) };
       return tree.of;

@@ -24,37 +24,31 @@ const MAX_NUMBERS = 2_000;
 
 const TOKEN = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|-?[0-9][0-9.eE+-]*/g;
 
-interface Numbers {
+/** The numbers of a JSON text, in order, and the names they stand under. */
+export interface Numbers {
   readonly places: readonly NumberPlace[];
   readonly names: readonly string[];
 }
 
-/** One body is written in many ways, so its numbers are looked up once. */
-const known = new WeakMap<object, Numbers>();
-
-function numbersOf(json: { readonly text: string }): Numbers {
-  const found = known.get(json);
-  if (found) return found;
+/** Finds the numbers of a JSON text. */
+export function numbersIn(text: string): Numbers {
   const places: NumberPlace[] = [];
   let name = "";
-  for (const { 0: token, index } of json.text.matchAll(TOKEN)) {
+  for (const { 0: token, index } of text.matchAll(TOKEN)) {
     if (token.startsWith('"')) name = token;
     else places.push({ from: index, to: index + token.length, name });
     if (places.length === MAX_NUMBERS) break;
   }
-  const numbers = { places, names: [...new Set(places.map((place) => place.name))] };
-  known.set(json, numbers);
-  return numbers;
+  return { places, names: [...new Set(places.map((place) => place.name))] };
 }
 
 /** The text with the numbers of its name at this place written otherwise; `undefined` if that changes nothing. */
 export function withNumbersOf(
-  json: { readonly text: string },
+  { text, numbers }: { readonly text: string; readonly numbers: Numbers },
   at: number,
   change: string,
 ): string | undefined {
-  const { text } = json;
-  const { places, names } = numbersOf(json);
+  const { places, names } = numbers;
   const write = NUMBER_CHANGES[change];
   const name = names[at];
   if (name === undefined || write === undefined) return undefined;
