@@ -365,7 +365,13 @@ function statusOf(key: StoredKey, now: number): KeyStatus {
   const { kid, alg, createdAt, signsAt, retiresAt, removesAt, askedAt, publicJwk } = key;
   const [state, step] = [stateAt(key, now), nextStep(key, now)];
   return {
-    ...{ kid, alg, state, createdAt, signsAt, retiresAt, removesAt },
+    kid,
+    alg,
+    state,
+    createdAt,
+    signsAt,
+    retiresAt,
+    removesAt,
     ...(step ? { nextStep: step } : {}),
     ...(askedAt === undefined ? {} : { askedAt }),
     ...(publicJwk && state !== "removed" ? { publicJwk } : {}),

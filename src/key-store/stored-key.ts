@@ -212,7 +212,12 @@ export function createSealing(passphrase: string): Sealing {
       const cipher = createCipheriv("aes-256-gcm", keyFor({ N, r, p, salt }), iv).setAAD(Buffer.from(kid));
       const data = Buffer.concat([cipher.update(JSON.stringify(jwk), "utf8"), cipher.final()]);
       return {
-        ...{ kdf: "scrypt", N, r, p, salt, cipher: "aes-256-gcm" },
+        kdf: "scrypt",
+        N,
+        r,
+        p,
+        salt,
+        cipher: "aes-256-gcm",
         iv: iv.toString("base64url"),
         data: data.toString("base64url"),
         tag: cipher.getAuthTag().toString("base64url"),

@@ -34,7 +34,7 @@ export function pauseListener(store: OutboxStore, listener: string, reason?: str
 
 /** @throws {TypeError} for a filter that would cancel everything, or that names events in two ways */
 export function cancelEvents(store: OutboxStore, filter: CancelFilter): Promise<CancelResult> {
-  const { eventId, listener, ids } = Object(filter) as CancelFilter;
+  const { eventId, listener, ids }: CancelFilter = filter ?? {};
   if (listener === undefined && ids === undefined && eventId === undefined)
     throw new TypeError("filter must say which events: { eventId }, { ids } or { listener }");
   if (ids !== undefined && eventId !== undefined)

@@ -84,8 +84,15 @@ export function securityEventPollHandler(options: {
   wait?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
 }): (request: Request) => Promise<Response> {
   checkOptions("securityEventPollHandler", options, {
-    ...{ store: 1, listener: 1, signer: ".sign", authorize: "function", encryption: "object" },
-    ...{ leaseMs: "number", waitMs: "number", clock: ".now", wait: "function" },
+    store: 1,
+    listener: 1,
+    signer: ".sign",
+    authorize: "function",
+    encryption: "object",
+    leaseMs: "number",
+    waitMs: "number",
+    clock: ".now",
+    wait: "function",
   });
   const { store, listener, signer, authorize, leaseMs = 60_000, waitMs = 30_000 } = options;
   if (typeof store?.claim !== "function" || typeof store.leases !== "function")

@@ -91,16 +91,20 @@ export async function pollSecurityEvents(options: {
   wait?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
 }): Promise<void> {
   checkOptions("pollSecurityEvents", options, {
-    ...{
-      url: 1,
-      authorization: 1,
-      verifier: "object",
-      run: "function",
-      signal: "object",
-      replayStore: ".reserve",
-    },
-    ...{ maxEvents: "number", pollTimeoutMs: "number", idleMs: "number", onVerdict: "function" },
-    ...{ onFailure: "function", transport: "function", clock: ".now", wait: "function" },
+    url: 1,
+    authorization: 1,
+    verifier: "object",
+    run: "function",
+    signal: "object",
+    replayStore: ".reserve",
+    maxEvents: "number",
+    pollTimeoutMs: "number",
+    idleMs: "number",
+    onVerdict: "function",
+    onFailure: "function",
+    transport: "function",
+    clock: ".now",
+    wait: "function",
   });
   const { signal, run, maxEvents = 20, pollTimeoutMs = 60_000, idleMs = 5_000 } = options;
   if (typeof run !== "function") throw new TypeError("run must be a function");

@@ -102,7 +102,7 @@ export function sendToListeners<Events extends object = UntypedEvents>(
   }
 
   return inOrder(messages, { concurrency, signal }, async (message): Promise<ListenerResult> => {
-    const { listener, payload, eventId, idForm } = Object(message) as ListenerMessage<Events>;
+    const { listener, payload, eventId, idForm }: Partial<ListenerMessage<Events>> = message ?? {};
     if (typeof listener !== "string")
       throw new TypeError("a message must have a listener's name and a payload");
     try {

@@ -290,10 +290,18 @@ async function replaySameId(context: Context, record: Replayed): Promise<number>
     const { eventId, bodyBase64 } = record;
     await remember(io, out, [
       {
-        ...{ v: 1, at: Date.now(), eventId, url: target.url, method, headers, bodyBase64 },
+        v: 1,
+        at: Date.now(),
+        eventId,
+        url: target.url,
+        method,
+        headers,
+        bodyBase64,
         ...(sentBase64 === undefined ? {} : { sentBase64 }),
         ...(scheme === undefined ? {} : { scheme: keptOf(scheme) }),
-        ...{ status, outcome, credential },
+        status,
+        outcome,
+        credential,
       },
     ]);
   }

@@ -54,7 +54,10 @@ export async function requireTls(
 
 const OF_ANY_SCHEME: Signer = {
   scheme: {
-    ...{ name: "any", contentType: "application/json", proof: "attempt", ownHeaders: [] },
+    name: "any",
+    contentType: "application/json",
+    proof: "attempt",
+    ownHeaders: [],
     classify: () => ({ outcome: "accepted", earlier: false }),
   },
   sign: () => ({ headers: [] }),

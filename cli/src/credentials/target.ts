@@ -81,7 +81,9 @@ export async function resolveTarget(context: Context, earlier?: Earlier): Promis
   const credential = earlier?.url === url ? earlier.credential : undefined;
   const target = { url, source };
   return {
-    ...{ url, source, config },
+    url,
+    source,
+    config,
     ...(await resolveCredential({ ...context, config }, { target, session, credential, scheme })),
   };
 }

@@ -88,7 +88,11 @@ export async function sendProbe<Kit extends RequestKit>(
       ? skip("would-trigger", "it would run the automation")
       : await endingOf(probe, kitFor, run);
   return {
-    ...{ id, title, section, expected, listenerChoice },
+    id,
+    title,
+    section,
+    expected,
+    listenerChoice,
     ...ending,
     durationMs: Math.round(performance.now() - started),
     ...(ending.outcome === "fail" || ending.outcome === "unclear" ? { means, fix } : {}),

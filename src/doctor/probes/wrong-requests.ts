@@ -187,9 +187,13 @@ function wrongNames<Kit extends RequestKit>(proof: string): readonly WrongReques
       };
       const mistakes = ["header-misnamed"];
       return {
-        ...{ mistakes, weight: 1, build: under(others) },
+        mistakes,
+        weight: 1,
+        build: under(others),
         variants: others.map((other) => ({
-          ...{ mistakes, weight: 1, build: under([other]) },
+          mistakes,
+          weight: 1,
+          build: under([other]),
           detail: `it reads ${other} where ${name} belongs`,
         })),
       };

@@ -106,8 +106,14 @@ export const SENT_BODY: Readonly<Record<Language, string>> = {
 };
 
 const NAMES: Readonly<Record<Language, string>> = {
-  ...{ node: "JavaScript", python: "Python", php: "PHP", ruby: "Ruby" },
-  ...{ java: "Java", go: "Go", csharp: "C#", rust: "Rust" },
+  node: "JavaScript",
+  python: "Python",
+  php: "PHP",
+  ruby: "Ruby",
+  java: "Java",
+  go: "Go",
+  csharp: "C#",
+  rust: "Rust",
 };
 
 const LANGUAGES = Object.keys(NAMES) as readonly Language[];

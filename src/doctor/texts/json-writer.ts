@@ -233,7 +233,11 @@ export function goControlQuotes(text: string): string {
 }
 
 const NUMBERED: Readonly<Record<string, string>> = {
-  ...{ b: "\\u0008", f: "\\u000c", n: "\\u000a", r: "\\u000d", t: "\\u0009" },
+  b: "\\u0008",
+  f: "\\u000c",
+  n: "\\u000a",
+  r: "\\u000d",
+  t: "\\u0009",
 };
 
 /** PHP's `json_encode`: ASCII, and slashes escaped. */

@@ -131,8 +131,18 @@ export function htmlEntities(text: string, apostrophe: string): string {
 }
 
 const CHARACTERS: Readonly<Record<string, string>> = {
-  ...{ "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#34;": '"', "&#x22;": '"' },
-  ...{ "&#39;": "'", "&#039;": "'", "&#x27;": "'", "&apos;": "'", "&#x2F;": "/", "&#38;": "&" },
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#34;": '"',
+  "&#x22;": '"',
+  "&#39;": "'",
+  "&#039;": "'",
+  "&#x27;": "'",
+  "&apos;": "'",
+  "&#x2F;": "/",
+  "&#38;": "&",
 };
 
 /** A text with the characters that its entities stand for. */

@@ -177,8 +177,12 @@ export const OTHER_TEXT_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       [
         3,
         inStyle({
-          ...{ comma: ", ", colon: " => ", quote: plainQuotes, literals: { null: "nil" } },
-          ...{ openObject: "%{", emptyObject: "%{}" },
+          comma: ", ",
+          colon: " => ",
+          quote: plainQuotes,
+          literals: { null: "nil" },
+          openObject: "%{",
+          emptyObject: "%{}",
         }),
       ],
     ],
@@ -217,7 +221,10 @@ function form(kind: Parameters<typeof formOf>[2]): Reserialise {
 
 function goMap(json: NonNullable<Parameters<Reserialise>[0]>): string | undefined {
   const text = writeJson(json.reshaped(SORTED) ?? json, {
-    ...{ comma: " ", colon: ":", quote: noQuotes, literals: { null: "<nil>" } },
+    comma: " ",
+    colon: ":",
+    quote: noQuotes,
+    literals: { null: "<nil>" },
     emptyObject: "map[]",
   });
   return text?.replaceAll("{", "map[").replaceAll("}", "]");
