@@ -14,7 +14,6 @@ export type { Step, StepResult, StepStatus } from "./automations/run-steps.js";
 export type { StepFailure, StepFailureCode } from "./automations/step-failure.js";
 export type { Json, Templates } from "./automations/template.js";
 export { createInspector, type Inspector, type InspectorOptions } from "./inspector/inspector.js";
-export { InspectorError } from "./inspector/inspector-error.js";
 export { type InspectorRouterOptions, inspectorRouter } from "./inspector/router.js";
 export { type RunningInspector, startInspector } from "./inspector/start-inspector.js";
 export type { OutboxAction } from "./outbox/contract.js";
@@ -25,6 +24,7 @@ export {
   type RunningOutboxPage,
   startOutboxPage,
 } from "./outbox/start-outbox-page.js";
+export { InspectorError } from "./page/inspector-error.js";
 export { createService, type Service, type TokenOptions } from "./server/app.js";
 export type { Cors } from "./server/cors.js";
 export { endToEndHeaders } from "./server/end-to-end-headers.js";

@@ -1,13 +1,13 @@
 // The entry for listeners, inspector and key set hosts, which starts without the API.
 /** Listeners, the inspector and hosts of key sets without the service's API: what starts in a moment. */
 export { createInspector, type Inspector, type InspectorOptions } from "./inspector/inspector.js";
-export { InspectorError } from "./inspector/inspector-error.js";
 export { type RunningInspector, startInspector } from "./inspector/start-inspector.js";
 export {
   type OutboxPageOptions,
   type RunningOutboxPage,
   startOutboxPage,
 } from "./outbox/start-outbox-page.js";
+export { InspectorError } from "./page/inspector-error.js";
 export { endToEndHeaders } from "./server/end-to-end-headers.js";
 export {
   type RunningServer,

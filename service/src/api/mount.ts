@@ -13,8 +13,15 @@ import { readJson } from "./request-body.js";
 import { unknownNames } from "./unknown-names.js";
 import { pathValues, queryValues, refuse, violationsOf } from "./validation.js";
 
+/** What decides who may make a request. */
+export type AdmissionContext = Pick<ServiceContext, "faults" | "tokens" | "storage" | "controlToken">;
+
+/** What an answer needs beside its handler. */
+type AnswerContext = AdmissionContext &
+  Pick<ServiceContext, "unknownFields" | "wireNames" | "validateAnswers">;
+
 /** An Express router with every operation that has a handler; the rest of its paths' methods get 405. */
-export function operationsRouter(handlers: Partial<Handlers>, context: ServiceContext): Router {
+export function operationsRouter(handlers: Partial<Handlers>, context: AnswerContext): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   const mounted = OPERATIONS.filter(({ id }) => id in handlers);
   for (const operation of mounted) {
@@ -46,7 +53,7 @@ function expressPath(path: string): string {
  */
 export async function admitted(
   operation: Operation,
-  context: ServiceContext,
+  context: AdmissionContext,
   req: Request,
   res: Response,
 ): Promise<Principal | undefined> {
@@ -63,7 +70,7 @@ export async function admitted(
 async function answer(
   operation: Operation,
   handler: Handler<OperationId>,
-  context: ServiceContext,
+  context: AnswerContext,
   req: Request,
   res: Response,
 ): Promise<void> {
@@ -91,7 +98,7 @@ async function answer(
 async function bodyOf(
   req: Request,
   { bodySchema: schema, method }: Operation,
-  { unknownFields, wireNames }: ServiceContext,
+  { unknownFields, wireNames }: Pick<AnswerContext, "unknownFields" | "wireNames">,
 ): Promise<unknown> {
   if (schema !== undefined) return lenientBody(wireNames.incoming(await readJson(req), schema), schema);
   // What an operation without a body is sent would change nothing: it is looked at for names that are not known.

@@ -3,12 +3,6 @@ import type { CallRow } from "./calls-contract.js";
 import type { ForcedAnswer } from "./forced-contract.js";
 import type { Forwarded } from "./forwarded-contract.js";
 
-export type * from "./calls-contract.js";
-export type * from "./debug-contract.js";
-export type * from "./forced-contract.js";
-export type * from "./forwarded-contract.js";
-export type * from "./test-event-contract.js";
-
 /**
  * What the inspector's server and its page say to each other: types and a few constants, so that both sides
  * can import it. Every address is relative to the page's own, so that the router can be mounted anywhere.
@@ -36,7 +30,12 @@ export type * from "./test-event-contract.js";
  * (browsers send it) that is the page's own, too. A failure is `{ code, message }` (`Failure`) with status 400, 403, 404, 409, 413,
  * 415 or 503. Times are milliseconds since the epoch.
  */
-export const TOKEN_HEADER = "Inspector-Token";
+export { type Failure, TOKEN_HEADER } from "../page/contract.js";
+export type * from "./calls-contract.js";
+export type * from "./debug-contract.js";
+export type * from "./forced-contract.js";
+export type * from "./forwarded-contract.js";
+export type * from "./test-event-contract.js";
 
 /** The numbers both sides keep to. */
 export const LIMITS = {
@@ -387,10 +386,4 @@ export interface ImportResult {
   readonly imported: number;
   /** Entries that are no webhook requests, or cannot be read. */
   readonly skipped: number;
-}
-
-/** Why a call failed. */
-export interface Failure {
-  readonly code: string;
-  readonly message: string;
 }

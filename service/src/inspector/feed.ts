@@ -1,8 +1,8 @@
 // Tells connected pages of every change.
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
+import { InspectorError } from "../page/inspector-error.js";
 import { type InspectorEvents, LIMITS, type RequestRow } from "./contract.js";
-import { InspectorError } from "./inspector-error.js";
 
 /** What the feed tells of: it is asked at the moment of sending, so nothing waits in a queue. */
 interface FeedSource {

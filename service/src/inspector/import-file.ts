@@ -1,9 +1,9 @@
 // Reads a file of requests that somebody else may have written.
 import type { HeaderPair } from "hookproof";
+import { InspectorError } from "../page/inspector-error.js";
 import { LIMITS } from "./contract.js";
 import type { Entry } from "./entry.js";
 import { parsedJson, pathOf, readEntryLine, recordOf } from "./entry-line.js";
-import { InspectorError } from "./inspector-error.js";
 
 /** The most bytes of one request: a body of 64 KiB with its header lines, and some more. */
 const MAX_ENTRY_BYTES = 256 * 1024;

@@ -2,6 +2,7 @@
 import type { ServerResponse } from "node:http";
 import type { Mistake } from "hookproof/diagnose";
 import { packageVersion } from "../package-files.js";
+import { InspectorError } from "../page/inspector-error.js";
 import { harmless } from "../server/harmless.js";
 import type { RefusedByNode } from "../server/refused-by-node.js";
 import { type AnyListener, listenerIdOf } from "../server/webhook-router.js";
@@ -35,7 +36,6 @@ import { forcedAnswers } from "./forced-answers.js";
 import { forwardedStatus, keptForwarded } from "./forwarded.js";
 import { createHistory, type History } from "./history.js";
 import { readImport } from "./import-file.js";
-import { InspectorError } from "./inspector-error.js";
 import { openJournal } from "./journal.js";
 import { judgeImported } from "./judge-imported.js";
 import { withoutSecrets } from "./mask-secrets.js";

@@ -1,12 +1,12 @@
 // A history in a SQLite file.
 import { statSync } from "node:fs";
 import { type OpenSqliteDatabase, openSqlite } from "hookproof/node";
+import { InspectorError } from "../page/inspector-error.js";
 import { hasOtherThanTables } from "../storage/only-tables.js";
 import { FileLinkError, refuseLinksBeside } from "../storage/private-file.js";
 import type { Entry } from "./entry.js";
 import { entryLine, parsedJson, readEntryLine } from "./entry-line.js";
 import type { Journal } from "./history.js";
-import { InspectorError } from "./inspector-error.js";
 
 /** Marks a SQLite file as an inspector's history: "hkpi". */
 const APPLICATION_ID = 0x686b7069;

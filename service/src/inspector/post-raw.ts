@@ -2,8 +2,8 @@
 import type { ClientRequest } from "node:http";
 import type { RequestOptions } from "node:https";
 import type { HeaderPair } from "hookproof";
+import { InspectorError } from "../page/inspector-error.js";
 import { LIMITS } from "./contract.js";
-import { InspectorError } from "./inspector-error.js";
 
 /** A request that is sent as it stands. */
 export interface RawRequest {

@@ -1,7 +1,8 @@
 // Reads and checks the filters of a query.
+
+import { InspectorError } from "../page/inspector-error.js";
 import { LIMITS, type RequestQuery } from "./contract.js";
 import type { Entry } from "./entry.js";
-import { InspectorError } from "./inspector-error.js";
 import { hasStatus, isFound, searchOf } from "./search.js";
 
 /** A query as it arrives: every value is text, or several. */

@@ -1,4 +1,6 @@
 // Reads and checks what the page asks the inspector to do.
+
+import { orderBy, orderInvalid, orderOf, wholeFrom } from "../page/order-schema.js";
 import {
   type ExportQuery,
   type ForcedAnswer,
@@ -7,7 +9,6 @@ import {
   type RequestMark,
   type TestEventOrder,
 } from "./contract.js";
-import { orderBy, orderInvalid, orderOf, wholeFrom } from "./order-schema.js";
 import { type QueryText, readQuery, text, wholeNumber } from "./query.js";
 
 /** A text that fits into one header line. */

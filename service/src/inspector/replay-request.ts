@@ -1,11 +1,11 @@
 // Makes the request that an order from the page stands for.
 import { createEvent, type HeaderPair, newEventId, signRequest, type WebhookEvent } from "hookproof";
+import { InspectorError } from "../page/inspector-error.js";
+import { orderInvalid } from "../page/order-schema.js";
 import { endToEndHeaders } from "../server/end-to-end-headers.js";
 import type { ReplayOrder } from "./contract.js";
 import { type Entry, isWhole, onlyHeader } from "./entry.js";
 import { EXAMPLES, FIRST_EXAMPLE } from "./example-events.js";
-import { InspectorError } from "./inspector-error.js";
-import { orderInvalid } from "./order-schema.js";
 import type { RawRequest } from "./post-raw.js";
 import type { WatchedListener } from "./watched-listener.js";
 

@@ -1,8 +1,8 @@
 // Sends requests again and knows them when they come in.
 import type { HeaderPair } from "hookproof";
+import { InspectorError } from "../page/inspector-error.js";
 import type { ReplayOrder, ReplayResult, TestEventResult } from "./contract.js";
 import { type Entry, headerValues, onlyHeader } from "./entry.js";
-import { InspectorError } from "./inspector-error.js";
 import { postRaw, type RawRequest } from "./post-raw.js";
 import type { Origin } from "./record-request.js";
 import { replayRequest, testRequest } from "./replay-request.js";

@@ -3,11 +3,11 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import express, { type Router } from "express";
 import { PAGE_FOLDER } from "../package-files.js";
+import type { PageToken } from "../page/guard.js";
+import { InspectorError } from "../page/inspector-error.js";
+import { type PageRouterOptions, pageRouter } from "../page/page-router.js";
 import { LIMITS, type SessionInfo } from "./contract.js";
-import type { PageToken } from "./guard.js";
 import type { Inspector } from "./inspector.js";
-import { InspectorError } from "./inspector-error.js";
-import { type PageRouterOptions, pageRouter } from "./page-router.js";
 import { readQuery, text, wholeNumber } from "./query.js";
 import {
   readExportQuery,

@@ -1,6 +1,7 @@
 // Serves the inspector on a port of its own.
+
+import { newPageToken, pageToken } from "../page/guard.js";
 import { loadedWhenAsked, type RunningServer, startServer } from "../server/http-server.js";
-import { newPageToken, pageToken } from "./guard.js";
 import type { Inspector } from "./inspector.js";
 
 const USUAL_PORT = 4401;

@@ -1,5 +1,5 @@
 // Reads and checks what the page asks of an outbox.
-import { orderBy, orderOf } from "../inspector/order-schema.js";
+import { orderBy, orderOf } from "../page/order-schema.js";
 import type { RedriveOrder } from "./contract.js";
 
 const REASONS = ["refused", "attempts", "window", "unsendable"] as const;

@@ -1,10 +1,10 @@
 // The page of an outbox as an Express router.
 import express, { type Router } from "express";
 import { isEventId } from "hookproof";
-import type { PageToken } from "../inspector/guard.js";
-import { InspectorError } from "../inspector/inspector-error.js";
-import { type PageRouterOptions, pageRouter } from "../inspector/page-router.js";
 import { OUTBOX_PAGE_FOLDER } from "../package-files.js";
+import type { PageToken } from "../page/guard.js";
+import { InspectorError } from "../page/inspector-error.js";
+import { type PageRouterOptions, pageRouter } from "../page/page-router.js";
 import { ACTIONS, type OutboxAction } from "./contract.js";
 import { type OutboxView, outboxView, type ShownOutbox } from "./outbox-view.js";
 import { nameOf, readPause, readRedrive } from "./read-orders.js";

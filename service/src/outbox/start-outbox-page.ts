@@ -1,5 +1,5 @@
 // Serves the page of an outbox on a port of its own.
-import { newPageToken } from "../inspector/guard.js";
+import { newPageToken } from "../page/guard.js";
 import { type RunningServer, startServer } from "../server/http-server.js";
 import type { OutboxAction } from "./contract.js";
 import type { ShownOutbox } from "./outbox-view.js";

@@ -11,7 +11,7 @@ import type { SecretTools } from "./create-secret.js";
 
 /** Operation 4.1. What the reader gets is made first, so that a view is used up only by one that can be answered. */
 export async function viewSecret(
-  { storage, clock, secrets }: ServiceContext,
+  { storage, clock, secrets }: Pick<ServiceContext, "storage" | "clock" | "secrets">,
   { path, body, caller, clientIp }: ApiRequest<"viewSecret">,
 ): Promise<Schemas["SecretContent"]> {
   const { readerRecipient = "" } = body;

@@ -288,7 +288,10 @@ function serviceRouter(
 }
 
 /** A token for a client made for it, which cannot get one by itself. */
-async function mintToken({ storage, tokens, clock }: ServiceContext, whom: TokenOptions): Promise<string> {
+async function mintToken(
+  { storage, tokens, clock }: Pick<ServiceContext, "storage" | "tokens" | "clock">,
+  whom: TokenOptions,
+): Promise<string> {
   refuseUnknown("token", whom, { role: true, userId: true, expiresInSeconds: true });
   const { role = "super-admin", userId = "", expiresInSeconds = tokens.lifetimeSeconds } = whom;
   if (!(Number.isInteger(expiresInSeconds) && expiresInSeconds <= tokens.lifetimeSeconds)) {

@@ -15,7 +15,6 @@ import { detailOf } from "../../../service/src/inspector/detail.js";
 import type { Entry } from "../../../service/src/inspector/entry.js";
 import { readEntryLine } from "../../../service/src/inspector/entry-line.js";
 import { readImport } from "../../../service/src/inspector/import-file.js";
-import { InspectorError } from "../../../service/src/inspector/inspector-error.js";
 import { openJournal } from "../../../service/src/inspector/journal.js";
 import { matcher, readQuery } from "../../../service/src/inspector/query.js";
 import {
@@ -25,6 +24,7 @@ import {
   readTestEvent,
 } from "../../../service/src/inspector/read-orders.js";
 import { nameOf, readPause, readRedrive } from "../../../service/src/outbox/read-orders.js";
+import { InspectorError } from "../../../service/src/page/inspector-error.js";
 import { holds, never, type Parser } from "../parser.js";
 
 const text = (input: Buffer) => input.toString("utf8");

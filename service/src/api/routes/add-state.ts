@@ -7,7 +7,7 @@ import type { Handlers } from "../handlers.js";
 import { badRequest } from "../validation.js";
 
 /** Additions to the state, of the local administration. */
-export function addStateHandlers({ state }: ServiceContext): Pick<Handlers, "addState"> {
+export function addStateHandlers({ state }: Pick<ServiceContext, "state">): Pick<Handlers, "addState"> {
   return {
     async addState({ body }) {
       try {

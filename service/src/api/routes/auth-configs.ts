@@ -6,7 +6,7 @@ import type { Handlers } from "../handlers.js";
 /** Operations 4.2 and 4.3. */
 export function authConfigHandlers({
   storage,
-}: ServiceContext): Pick<Handlers, "getAuthConfig" | "deleteAuthConfig"> {
+}: Pick<ServiceContext, "storage">): Pick<Handlers, "getAuthConfig" | "deleteAuthConfig"> {
   return {
     getAuthConfig({ path }) {
       const authConfig = storage.authConfigs.get(path.id);

@@ -19,7 +19,10 @@ export function runHandlers({
   pageTokens,
   clock,
   automations: { expressions },
-}: ServiceContext): Pick<Handlers, "listAutomationRuns" | "getAutomationRun" | "debugAutomation"> {
+}: Pick<ServiceContext, "storage" | "pageTokens" | "clock" | "automations">): Pick<
+  Handlers,
+  "listAutomationRuns" | "getAutomationRun" | "debugAutomation"
+> {
   let debugged = 0;
   return {
     async debugAutomation({ path: { automation_id: automationId }, body: { event } }) {

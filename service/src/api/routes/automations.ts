@@ -17,7 +17,7 @@ export function automationHandlers({
   clock,
   baseUrl,
   automations: { expressions, keySets },
-}: ServiceContext): Pick<
+}: Pick<ServiceContext, "storage" | "pageTokens" | "clock" | "baseUrl" | "automations">): Pick<
   Handlers,
   | "createAutomation"
   | "listAutomations"

@@ -7,7 +7,10 @@ import type { Handlers } from "../handlers.js";
 import { requireUser } from "./require-user.js";
 
 /** Clients, of the local administration. */
-export function clientHandlers({ storage, clock }: ServiceContext): Pick<Handlers, "createClient"> {
+export function clientHandlers({
+  storage,
+  clock,
+}: Pick<ServiceContext, "storage" | "clock">): Pick<Handlers, "createClient"> {
   return {
     async createClient({ body }) {
       const { id, secret, publicJwk, displayName = "", role = "member", userId = "" } = body;

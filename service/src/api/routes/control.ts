@@ -12,8 +12,11 @@ import type { Schemas } from "../validation.js";
 /** An answer is one text in memory. */
 const MAX_ROWS = 50_000;
 
+/** What a reset brings back to its beginning. */
+type Resettable = Pick<ServiceContext, "faults" | "clock" | "journal" | "state">;
+
 /** The remote control of the local service. */
-export function controlHandlers(context: ServiceContext) {
+export function controlHandlers(context: Resettable & Pick<ServiceContext, "snapshots" | "storage">) {
   return {
     ...faultHandlers(context),
     ...clockHandlers(context),
@@ -57,7 +60,7 @@ function clockHandlers({ clock }: Pick<ServiceContext, "clock">): Pick<Handlers,
 }
 
 function stateHandlers(
-  context: ServiceContext,
+  context: Resettable & Pick<ServiceContext, "snapshots" | "storage">,
 ): Pick<
   Handlers,
   "resetService" | "listSnapshots" | "saveSnapshot" | "deleteSnapshot" | "restoreSnapshot" | "exportState"
@@ -120,7 +123,7 @@ function journalHandlers({
 }
 
 /** Takes everything back to the start: state, faults, clock and journal. */
-export async function resetAll({ faults, clock, journal, state }: ServiceContext): Promise<void> {
+export async function resetAll({ faults, clock, journal, state }: Resettable): Promise<void> {
   clock.reset();
   await state.reset();
   faults.reset("start");

@@ -12,7 +12,11 @@ const KEYS_PATH = "/.well-known/jwks.json";
 const KEYS_MAX_AGE_SECONDS = 300;
 
 /** What tells a client or a person where things are: OAuth metadata, the keys of access tokens, the start page. */
-export function discoveryRouter({ baseUrl, tokens, wireNames }: ServiceContext): Router {
+export function discoveryRouter({
+  baseUrl,
+  tokens,
+  wireNames,
+}: Pick<ServiceContext, "baseUrl" | "tokens" | "wireNames">): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   router.get(METADATA_PATH, (req, res) => {
     // RFC 8414 section 2; RFC 9068 has the form of the access tokens.

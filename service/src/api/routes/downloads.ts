@@ -10,7 +10,10 @@ import { notFound } from "../errors.js";
 export const DOWNLOADS_PATH = "/local/v1/objects";
 
 /** Downloads by signed URL. A file came encrypted and goes out as bytes that no browser shows. */
-export function downloadRouter(objects: LocalObjects, { storage, clock }: ServiceContext): Router {
+export function downloadRouter(
+  objects: LocalObjects,
+  { storage, clock }: Pick<ServiceContext, "storage" | "clock">,
+): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   router.get(`${DOWNLOADS_PATH}/:key`, async (req, res) => {
     const download = await objects.open(req.params.key, req.query);

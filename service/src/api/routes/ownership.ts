@@ -9,7 +9,10 @@ import type { Handlers } from "../handlers.js";
 export function ownershipHandlers({
   storage,
   pageTokens,
-}: ServiceContext): Pick<Handlers, "getEntitlementOwner" | "searchUserOwners"> {
+}: Pick<ServiceContext, "storage" | "pageTokens">): Pick<
+  Handlers,
+  "getEntitlementOwner" | "searchUserOwners"
+> {
   return {
     getEntitlementOwner({ path }) {
       const appOwnerEntitlement = storage.owners.getEntitlementOwner({

@@ -11,7 +11,7 @@ const FIELDS = ["displayName", "traitIds"] as const;
 export function resourceTypeHandlers({
   storage,
   clock,
-}: ServiceContext): Pick<Handlers, "updateResourceType"> {
+}: Pick<ServiceContext, "storage" | "clock">): Pick<Handlers, "updateResourceType"> {
   return {
     updateResourceType: ({ path, body }) =>
       storage.db.transaction(() => {

@@ -9,7 +9,7 @@ import type { Handlers } from "../handlers.js";
 export function roleMiningHandlers({
   storage,
   pageTokens,
-}: ServiceContext): Pick<Handlers, "searchCohortUsers"> {
+}: Pick<ServiceContext, "storage" | "pageTokens">): Pick<Handlers, "searchCohortUsers"> {
   return {
     searchCohortUsers({ path: { suggestion_id: suggestion }, body }) {
       if (!storage.cohorts.has(suggestion)) throw notFound("suggestion");

@@ -12,7 +12,7 @@ import { requireUser } from "./require-user.js";
 
 /** Operations 4.1 and 4.6, and the local administration of paper secrets. */
 export function secretHandlers(
-  context: ServiceContext,
+  context: Pick<ServiceContext, "storage" | "pageTokens" | "clock" | "secrets">,
 ): Pick<Handlers, "viewSecret" | "searchSecretAuditEvents" | "createSecret" | "revokeSecret"> {
   const { storage, pageTokens, clock, secrets } = context;
   return {

@@ -33,8 +33,14 @@ class OAuthFailure extends Error {
   }
 }
 
+/** What the token endpoint needs of the service. */
+type TokenContext = Pick<
+  ServiceContext,
+  "storage" | "clock" | "baseUrl" | "log" | "tokens" | "faults" | "cors"
+>;
+
 /** The token endpoint (specification 5.1). */
-export function tokenRouter(context: ServiceContext, limits: AttemptLimits | undefined): Router {
+export function tokenRouter(context: TokenContext, limits: AttemptLimits | undefined): Router {
   const { id, path, bodySchema = {} } = operation("createToken");
   const attempts = failedAttempts(limits, context.clock);
   const audience = audienceOf(context.baseUrl, path);

@@ -9,7 +9,7 @@ import type { Handlers } from "../handlers.js";
 export function tunnelHandlers({
   storage,
   pageTokens,
-}: ServiceContext): Pick<Handlers, "listBridgeCredentials"> {
+}: Pick<ServiceContext, "storage" | "pageTokens">): Pick<Handlers, "listBridgeCredentials"> {
   return {
     listBridgeCredentials({ path: { bridge_id: bridge }, query }) {
       if (!storage.tunnelCredentials.hasBridge(bridge)) throw notFound("bridge");

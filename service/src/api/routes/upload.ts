@@ -7,7 +7,7 @@ import { sendJson } from "../../server/send-json.js";
 import type { ServiceContext } from "../../server/service-context.js";
 import { newId } from "../../storage/ids.js";
 import { invalidField } from "../errors.js";
-import { admitted } from "../mount.js";
+import { type AdmissionContext, admitted } from "../mount.js";
 import type { operations } from "../openapi.js";
 import { operation } from "../operations.js";
 import { unknownNames } from "../unknown-names.js";
@@ -25,8 +25,11 @@ async function* whole(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array
   }
 }
 
+/** What the upload needs of the service. */
+type UploadContext = AdmissionContext & Pick<ServiceContext, "secrets" | "clock" | "unknownFields">;
+
 /** The upload of a paper secret's file, whose body is no JSON and may be larger than memory. */
-export function uploadRouter(context: ServiceContext): Router {
+export function uploadRouter(context: UploadContext): Router {
   const upload = operation("uploadSecretFile");
   const { storage, secrets, clock } = context;
   const router = express.Router({ caseSensitive: true, strict: true });

@@ -5,7 +5,10 @@ import type { ServiceContext } from "../../server/service-context.js";
 import { operation } from "../operations.js";
 
 /** Operation 4.10. It reads and answers in its own way; what goes wrong on purpose comes before. */
-export function webhookRoute({ faults, automations }: ServiceContext): Router {
+export function webhookRoute({
+  faults,
+  automations,
+}: Pick<ServiceContext, "faults" | "automations">): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   router.use(INGESTION_PATH.slice(0, -1), async (req, res, next) => {
     res.locals.operation = operation("receiveWebhook");
