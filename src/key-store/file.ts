@@ -20,7 +20,6 @@ const TEMPORARY = /^keys\.json\.[0-9a-f]+\.tmp$/;
 /** Windows has no file modes and cannot sync folders. */
 const IS_POSIX = process.platform !== "win32";
 
-/** The one file of a key store. */
 export interface KeyStoreFile {
   /** A text that changes with every change of the file; cheaper than reading the file. */
   signature(): string;

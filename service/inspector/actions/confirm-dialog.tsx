@@ -10,7 +10,6 @@ interface ConfirmProps {
   onClose(): void;
 }
 
-/** Asks before something is lost. */
 export function ConfirmDialog({ title, text, action, onConfirm, onClose }: ConfirmProps) {
   const confirm = (event: Event) => {
     event.preventDefault();

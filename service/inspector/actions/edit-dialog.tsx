@@ -14,7 +14,6 @@ interface EditDialogProps {
   onClose(): void;
 }
 
-/** Changes a request before it is sent again. */
 export function EditDialog({ detail, canSign, onSend, onClose }: EditDialogProps) {
   const parts = decode(fromBase64(detail.bodyBase64));
   const isText = parts.length === 1 && typeof parts[0] === "string";

@@ -12,7 +12,6 @@ interface ExportDialogProps {
   onClose(): void;
 }
 
-/** Writes what the list shows to a file. */
 export function ExportDialog({ api, filter, count, onClose }: ExportDialogProps) {
   const [format, setFormat] = useState<ExportQuery["format"]>("jsonl");
   const [credentials, setCredentials] = useState(false);

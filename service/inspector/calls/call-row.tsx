@@ -3,7 +3,6 @@ import type { CallRow } from "../../src/inspector/contract.js";
 import type { RowParts } from "../list/list-row.js";
 import { VisibleText } from "../parts/visible-text.js";
 
-/** A call of the API in the list. */
 export function callParts({ method, target, operation, client, durationMs, isFault }: CallRow): RowParts {
   return {
     title: (

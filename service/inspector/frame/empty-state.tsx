@@ -12,7 +12,6 @@ interface EmptyStateProps {
 
 const EVENT = '{"type":"user.offboarded","userId":"u_123"}';
 
-/** What a newcomer types to see something. */
 export function EmptyState({ listeners, onTest, onCopy }: EmptyStateProps) {
   const [first] = listeners;
   const ofEachKind = listeners.filter(

@@ -1,5 +1,4 @@
 // What a list is narrowed to.
-/** What a list is narrowed to. */
 export interface Filter {
   readonly text: string;
   /** None means all. */

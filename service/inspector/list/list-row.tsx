@@ -30,7 +30,6 @@ interface RowProps {
   onPress(): void;
 }
 
-/** One row of a list. */
 export function Row({ line, parts, index, count, chosen, now, onPress }: RowProps) {
   const { row, group, isInside } = line;
   return (

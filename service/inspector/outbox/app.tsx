@@ -16,7 +16,6 @@ import { usePoll } from "./use-poll.js";
 const OVERVIEW_MS = 2_000;
 const DEAD_LETTERS_MS = 5_000;
 
-/** The whole page of an outbox. */
 export function OutboxApp({ api }: { api: OutboxApi }) {
   const overview = usePoll(api.overview, OVERVIEW_MS);
   const deadLetters = usePoll(api.deadLetters, DEAD_LETTERS_MS);

@@ -9,7 +9,6 @@ interface PauseProps {
   onClose(): void;
 }
 
-/** Asks why a listener is paused. */
 export function PauseDialog({ listener, onPause, onClose }: PauseProps) {
   const [reason, setReason] = useState("");
   const pause = (event: Event) => {

@@ -1,5 +1,4 @@
 // The kinds of answers that are told apart by colour, sign and words.
-/** The kinds of answers that are told apart by colour, sign and words. */
 export type AnswerKind = "accepted" | "duplicate" | "malformed" | "refused" | "failed";
 
 /** A status in the list; 0 is a connection that was cut. */

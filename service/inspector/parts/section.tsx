@@ -2,7 +2,6 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
-/** A titled part of the detail. */
 export function Section({
   title,
   note,

@@ -2,7 +2,6 @@
 import { kindOf, statusText } from "./answer-kind.js";
 import { Icon } from "./icon.js";
 
-/** A status with its sign. */
 export function StatusBadge({ status }: { status: number }) {
   const kind = kindOf(status);
   return (

@@ -36,7 +36,6 @@ const MARKED: Readonly<Record<Marking, RegExp>> = {
 /** More signs than this are set into the text without a mark of their own, so that the page stays quick. */
 const MAX = 2_000;
 
-/** Cuts a text at every character that is not seen. */
 export function visible(text: string, marking: Marking = "hidden"): Stretch[] {
   const stretches = text
     .split(MARKED[marking])

@@ -14,7 +14,6 @@ interface Surroundings {
   readonly isRestored: boolean;
 }
 
-/** Everything the page shows of a request. */
 export function detailOf(entry: Entry, { url, first, run, isRestored }: Surroundings): RequestDetail {
   const {
     row,

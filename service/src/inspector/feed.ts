@@ -13,7 +13,6 @@ interface FeedSource {
   calls(numbers: readonly number[]): InspectorEvents["calls"];
 }
 
-/** Tells connected pages of every change. */
 interface Feed {
   /** Names this run of the server in event ids. */
   readonly instance: string;

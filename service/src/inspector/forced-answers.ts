@@ -3,7 +3,6 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { ReceiverAnswer } from "hookproof/receiver";
 import type { ForcedAnswer } from "./contract.js";
 
-/** The answers that somebody asked for from the page. */
 interface ForcedAnswers {
   readonly current: readonly ForcedAnswer[];
   set(answer: ForcedAnswer): void;

@@ -29,7 +29,6 @@ interface RequestContext {
   duplicateOf(eventId: string): number | undefined;
 }
 
-/** Makes an entry of a request and its verdict. */
 export function entryOf(seen: SeenRequest, context: RequestContext): { entry: Draft; unmasked: Draft } {
   const { request, verdict, status, receivedAt, listenerId, answer, durationMs } = seen;
   const { watched, origin } = context;

@@ -14,7 +14,6 @@ import type { ServiceLog } from "./log.js";
 import type { RequestJournal } from "./request-journal.js";
 import type { ServiceClock } from "./service-clock.js";
 
-/** What the areas of the service share. */
 export interface ServiceContext {
   readonly storage: Storage;
   readonly clock: ServiceClock;

@@ -2,7 +2,6 @@
 import type { Database } from "../storage/database.js";
 import { first } from "../storage/database.js";
 
-/** Copies of the state under names. */
 export interface Snapshots {
   /** Keeps the state as it is now; one of the same name is replaced. */
   save(name: string, now: number): void;

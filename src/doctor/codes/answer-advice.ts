@@ -11,7 +11,6 @@ import {
   VERIFY,
 } from "./texts-by-surface.js";
 
-/** Why a listener usually answers with each code, and what to do about it. */
 export const ANSWER_ADVICE = {
   LISTENER_UNKNOWN: [
     "The path names no listener.",

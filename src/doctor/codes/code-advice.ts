@@ -14,7 +14,6 @@ import {
   VERIFY,
 } from "./texts-by-surface.js";
 
-/** Why each error code usually happens, and what to do about it. */
 export const CODE_ADVICE = {
   ...ANSWER_ADVICE,
   RESERVATION_LOST: [

@@ -39,7 +39,6 @@ type TokenContext = Pick<
   "storage" | "clock" | "baseUrl" | "log" | "tokens" | "faults" | "cors"
 >;
 
-/** The token endpoint (specification 5.1). */
 export function tokenRouter(context: TokenContext, limits: AttemptLimits | undefined): Router {
   const { id, path, bodySchema = {} } = operation("createToken");
   const attempts = failedAttempts(limits, context.clock);

@@ -70,7 +70,6 @@ const PROVIDERS: readonly Omit<AuthConfig, "id" | "createdAt" | "updatedAt">[] =
   },
 ];
 
-/** The auth configs of a seed. */
 export function authConfigs(seed: number, start: number): AuthConfig[] {
   return PROVIDERS.map((provider, n) => {
     const at = new Date(start + n * 1_000).toISOString();

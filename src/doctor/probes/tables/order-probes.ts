@@ -28,7 +28,6 @@ function twoFaults(
   };
 }
 
-/** Probes that show which check comes first. */
 export const ORDER_PROBES: readonly ProbeDefinition[] = [
   twoFaults(
     "timestamp-too-old-bad-proof",
