@@ -75,7 +75,7 @@ export const outbox = createOutbox({
 });
 \`\`\`
 
-\`windowMs\` can be shorter than the default and at most seven days. \`createSender\` takes the same fields as \`retry\`.
+\`windowMs\` can be shorter than the default and at most seven days. \`maxRetryAfterMs\` is the longest wait that a \`Retry-After\` can ask for, 24 hours by default; a longer one is cut to it. \`createSender\` takes the same fields as \`retry\`.
 `;
 }
 
