@@ -53,6 +53,9 @@ const vectors = readVectors<Vectors>("protocol.json");
 const folder = join(import.meta.dirname, "../snippets");
 const JACKSON = ["annotations", "core", "databind"].map((part) => `/usr/share/java/jackson-${part}.jar`);
 
+/** A program that ends at once gains nothing from the optimizing compiler and the threads of a collector. */
+const QUICK_JAVA = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+
 /** Debian's crates, beside Debian's own compiler, which they are made for. */
 const CRATES = "/usr/share/cargo/registry";
 const CARGO = "/usr/bin/cargo";
@@ -95,7 +98,7 @@ const RUNS: Readonly<Record<string, { tool: string; has: boolean; prepare: Prepa
     has: hasTool("javac", "--version") && JACKSON.every((jar) => existsSync(jar)),
     prepare(file, built) {
       execFileSync("javac", ["-cp", JACKSON.join(":"), "-d", built, join(folder, file)]);
-      return ["java", "-cp", [built, ...JACKSON].join(":"), file.replace(".java", "")];
+      return ["java", ...QUICK_JAVA, "-cp", [built, ...JACKSON].join(":"), file.replace(".java", "")];
     },
   },
   rust: {
