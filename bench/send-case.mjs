@@ -2,6 +2,7 @@
 // documentation shows.
 import { randomUUID } from "node:crypto";
 import { createSender, hmacSigner, newEventId } from "hookproof";
+import { boundedPoster, checkJson, idMemory } from "./bounded-by-hand.mjs";
 import { serveRounds } from "./serve-rounds.mjs";
 import { poster, signedHeaders } from "./signed-by-hand.mjs";
 
@@ -38,6 +39,20 @@ const cases = {
     return () => {
       const signed = signedByHand();
       return post(signed.body, signed.headers);
+    };
+  },
+
+  // The least that keeps the promises of a sender that gets its answer at the first attempt.
+  "node:http, by hand to the same promises": () => {
+    const post = boundedPoster(url);
+    const remember = idMemory();
+    return async () => {
+      const bytes = Buffer.from(JSON.stringify(payload));
+      checkJson(payload);
+      const id = randomUUID();
+      remember(id, bytes);
+      const { status } = await post(bytes, signedHeaders(key, id, bytes));
+      if (status !== 200) throw new Error(`answered ${status}`);
     };
   },
 

@@ -8,7 +8,12 @@ import { quick, report } from "./support.mjs";
 
 const receiver = fork(new URL("send-receiver.mjs", import.meta.url));
 const [port] = await once(receiver, "message");
-const limits = ["bare node:http", "node:http, signed by hand", "hookproof"];
+const limits = [
+  "bare node:http",
+  "node:http, signed by hand",
+  "node:http, by hand to the same promises",
+  "hookproof",
+];
 const peers = [
   "bare undici Pool",
   "undici Pool, signed by hand",
@@ -28,6 +33,7 @@ report({
   ratios: [
     { of: "hookproof", to: "bare node:http", goal: 0.8 },
     { of: "hookproof", to: "node:http, signed by hand" },
+    { of: "hookproof", to: "node:http, by hand to the same promises" },
     { of: "hookproof over undici", to: "bare undici Pool", goal: 0.8 },
     { of: "hookproof over undici", to: "undici Pool, signed by hand" },
     { of: "hookproof", to: "fetch + svix", goal: 5 },
