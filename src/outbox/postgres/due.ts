@@ -6,7 +6,7 @@ import { aboveFloor } from "./floor.js";
 import { type Looks, looks, type Seen } from "./looks.js";
 import type { OutboxNames } from "./names.js";
 import { settle } from "./order.js";
-import { ms } from "./rows.js";
+import { ms, timeText } from "./rows.js";
 import { IS_BEHIND } from "./schema.js";
 
 /** How many events one transaction puts aside or brings back. */
@@ -132,7 +132,7 @@ export class PostgresDueLooks implements DueLooks {
         UPDATE ${this.#names.listener} h SET has_aside = false FROM one
         WHERE h.name = one.name AND (SELECT count(*) FROM back) < ${ASIDE_PAGE} AND '${from}' = '${FIRST}')
       SELECT EXISTS (SELECT FROM one) AS more,
-        (SELECT max(ready_at)::text FROM back HAVING count(*) = ${ASIDE_PAGE}) AS last`,
+        (SELECT ${timeText("max(ready_at)")} FROM back HAVING count(*) = ${ASIDE_PAGE}) AS last`,
     ]);
     return found?.[0] as BroughtBack | undefined;
   }

@@ -8,6 +8,11 @@ export function ms(time: string): string {
   return `round(date_part('epoch', ${time}) * 1000)`;
 }
 
+/** A column with a time as a text that means the same to every connection, whatever its DateStyle and its zone. */
+export function timeText(time: string): string {
+  return `to_json(${time}) #>> '{}'`;
+}
+
 /** An event's body: its own, or the one that it has together with others. */
 export function bodyOf({ body }: OutboxNames): string {
   return `coalesce(e.body, (SELECT b.body FROM ${body} b WHERE b.id = e.id AND b.digest = e.digest))`;
@@ -103,7 +108,7 @@ export const deadColumns = (
   names: OutboxNames,
 ) => `${eventColumns(names)}, e.reason, e.code, ${ms("e.ended_at")} AS failed_at,
   ${ms("e.enqueued_at")} AS enqueued_at, ${ms("e.first_attempt_at")} AS first_attempt_at,
-  array_to_json(e.history) AS history, e.ended_at::text AS after_time, e.seq::text AS seq`;
+  array_to_json(e.history) AS history, ${timeText("e.ended_at")} AS after_time, e.seq::text AS seq`;
 
 /** A dead letter. */
 export interface DeadRow extends EventRow {

@@ -8,7 +8,7 @@ import { FAILED } from "./leases.js";
 import { type Looks, looks, type Seen } from "./looks.js";
 import { MAX_COUNT, type OutboxNames } from "./names.js";
 import { holdsUp, lockOrder, noteKeys, passOn, settle } from "./order.js";
-import { ms } from "./rows.js";
+import { ms, timeText } from "./rows.js";
 import { IS_BEHIND } from "./schema.js";
 
 /** How many events one call ends or removes at most. */
@@ -132,7 +132,7 @@ export class Upkeep {
     const gone = `WITH gone AS (DELETE FROM ${event} e WHERE e.ctid = ANY (ARRAY(${old} FOR UPDATE SKIP LOCKED))
         RETURNING e.listener, e.ended_at),
       counted AS (INSERT INTO ${tally} SELECT listener, ${REMOVED[state]} FROM gone GROUP BY listener)
-      SELECT count(*)::int AS gone, max(ended_at)::text AS last FROM gone`;
+      SELECT count(*)::int AS gone, ${timeText("max(ended_at)")} AS last FROM gone`;
     const [[done] = []] = (await this.#database.script([gone])) as { gone: number; last: string | null }[][];
     if (done?.last) this.#removedTo.set(state, done.last);
     return done?.gone ?? 0;
@@ -150,7 +150,7 @@ export class Upkeep {
         ? `AND (o.ended_at, o.seq) > (${literal(this.#afterDead.ended_at)}::timestamptz, ${literal(this.#afterDead.seq)}::bigint)`
         : "";
       const rows = await this.#database.search<OldDeadRow>(
-        `SELECT o.id, o.listener, o.ended_at::text AS ended_at, o.seq::text AS seq, ${holdsUp(this.#names, "o")} AS holds_up
+        `SELECT o.id, o.listener, ${timeText("o.ended_at")} AS ended_at, o.seq::text AS seq, ${holdsUp(this.#names, "o")} AS holds_up
          FROM ${event} o WHERE ${isOld} ${behind} ORDER BY o.ended_at, o.seq LIMIT ${BATCH}`,
       );
       this.#afterDead = rows.length === BATCH ? rows.at(-1) : undefined;
