@@ -70,6 +70,10 @@ async function targetFindings(context: Context): Promise<Finding[]> {
     throw usageError(`${shownUrl(url)} is not an http or https URL.`);
   const reach = await reachOf({ args, io }, place);
   requireOwnHeaders(reach, url, unsignedBy([]));
+  if (reach.headers.length > 0) {
+    const { requireTls } = await import("../credentials/checked-url.js");
+    await requireTls(url, "The target", reach.plainHttpHosts);
+  }
   return checkTarget(url, { timeoutMs: global.timeoutMs, ...reach });
 }
 

@@ -2,12 +2,16 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { Fixture, StateChange } from "hookproof-service";
 import type { Command, Context } from "../command.js";
-import { CONNECTION_FLAGS } from "../credentials/flags.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { readText } from "../files/files.js";
 import { writeOwnFile } from "../files/written-file.js";
 import { countOf } from "../output.js";
-import { askControl, CONTROL_EXITS, CONTROL_FLAGS } from "../serve/control-client.js";
+import {
+  askControl,
+  CONTROL_EXITS,
+  CONTROL_FLAGS,
+  SERVICE_CONNECTION_FLAGS,
+} from "../serve/control-client.js";
 import { bucketOf, DATABASE_FLAG, databaseFile, fixtureOf, onDatabase } from "../serve/service-database.js";
 import { wordOf } from "../shell-word.js";
 import { startProgress } from "../terminal/progress.js";
@@ -83,7 +87,7 @@ export const serviceDiff: Command = {
   ],
   flags: {
     ...DATABASE_FLAG,
-    ...CONNECTION_FLAGS,
+    ...SERVICE_CONNECTION_FLAGS,
     "control-token-file": CONTROL_FLAGS["control-token-file"],
   },
   examples: [

@@ -2,9 +2,14 @@
 import { randomBytes, randomInt, randomUUID } from "node:crypto";
 import { generateKey } from "hookproof/jwks";
 import type { Args, Command, Context } from "../command.js";
-import { CONNECTION_FLAGS } from "../credentials/flags.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { askControl, BASE_URL_FLAG, baseUrlOf, exchanged } from "../serve/control-client.js";
+import {
+  askControl,
+  BASE_URL_FLAG,
+  baseUrlOf,
+  exchanged,
+  SERVICE_CONNECTION_FLAGS,
+} from "../serve/control-client.js";
 import {
   clientSecretFile,
   DATABASE_FLAG,
@@ -20,7 +25,7 @@ export const serviceToken: Command = {
   flags: {
     ...DATABASE_FLAG,
     ...BASE_URL_FLAG,
-    ...CONNECTION_FLAGS,
+    ...SERVICE_CONNECTION_FLAGS,
     "client-id": { type: "string", value: "<id>", default: DEFAULT_CLIENT, describe: "the client" },
     "client-secret-file": {
       type: "string",

@@ -2,10 +2,15 @@
 
 import type { Command } from "../command.js";
 import { nextStep } from "../config/next-step.js";
-import { CONNECTION_FLAGS } from "../credentials/flags.js";
 import { EXIT } from "../failure.js";
 import { countOf } from "../output.js";
-import { askControl, BASE_URL_FLAG, baseUrlOf, CONTROL_FLAGS } from "../serve/control-client.js";
+import {
+  askControl,
+  BASE_URL_FLAG,
+  baseUrlOf,
+  CONTROL_FLAGS,
+  SERVICE_CONNECTION_FLAGS,
+} from "../serve/control-client.js";
 import {
   AUTOMATION_FLAGS,
   automationOptions,
@@ -64,7 +69,7 @@ export const serviceReset: Command = {
     yes: { type: "boolean", alias: "y", describe: "do not ask; changes since then are lost" },
     all: { type: "boolean", describe: "faults, clock and journal of the running service too" },
     ...BASE_URL_FLAG,
-    ...CONNECTION_FLAGS,
+    ...SERVICE_CONNECTION_FLAGS,
     "control-token-file": CONTROL_FLAGS["control-token-file"],
   },
   examples: [

@@ -204,7 +204,8 @@ export function projectFile(path: string): string {
 function fromFlag(rule: SettingRule, flags: ConfigFlags): Origin | undefined {
   const given = rule.flag === undefined ? [] : flags.given(rule.flag);
   if (given[0] === undefined) return undefined;
-  return { value: rule.kind === "paths" ? given : given[0], origin: `--${rule.flag}` };
+  const isList = rule.kind === "paths" || rule.kind === "texts";
+  return { value: isList ? given : given[0], origin: `--${rule.flag}` };
 }
 
 function fromVariable(rule: SettingRule, { env }: Io): Origin | undefined {

@@ -57,6 +57,17 @@ export const CONNECTION_FLAGS = {
   insecure: { type: "boolean", describe: "do not check the certificate; loopback only" },
 } as const satisfies Record<string, Flag>;
 
+/** The flag of commands that send a credential to another server than a listener, or no event. */
+export const PLAIN_HTTP_FLAG = {
+  "plain-http": {
+    type: "string",
+    value: "<host>",
+    repeatable: true,
+    describe:
+      "in development: allow http:// to this name of a container, or *.localhost; who is on the way can read the credential",
+  },
+} as const satisfies Record<string, Flag>;
+
 /** The flags of every command that sends to a listener, next to those of the connection. */
 export const REACH_FLAGS = {
   header: {

@@ -2,7 +2,7 @@
 import { type HeaderPair, HookproofError } from "hookproof";
 import { nodeTransport } from "hookproof/node";
 import type { Context, Flag } from "../command.js";
-import { CONNECTION_FLAGS } from "../credentials/flags.js";
+import { CONNECTION_FLAGS, PLAIN_HTTP_FLAG } from "../credentials/flags.js";
 import { CliError, EXIT } from "../failure.js";
 import { agentFor } from "../send/agent.js";
 import {
@@ -21,11 +21,17 @@ export const BASE_URL_FLAG = {
   "base-url": { type: "string", value: "<url>", default: SERVICE_URL, describe: "where the service runs" },
 } as const satisfies Record<string, Flag>;
 
+/** The flags of the connection of every command that sends a credential to the service. */
+export const SERVICE_CONNECTION_FLAGS = {
+  ...CONNECTION_FLAGS,
+  ...PLAIN_HTTP_FLAG,
+} as const satisfies Record<string, Flag>;
+
 /** The flags of every command of the remote control. */
 export const CONTROL_FLAGS = {
   ...DATABASE_FLAG,
   ...BASE_URL_FLAG,
-  ...CONNECTION_FLAGS,
+  ...SERVICE_CONNECTION_FLAGS,
   "control-token-file": {
     type: "string",
     value: "<file>",
@@ -103,7 +109,11 @@ export async function exchanged(
 ): Promise<{ status: number; answer: Record<string, unknown> }> {
   const { leastTimeoutMs = 0, maxResponseBytes = 32 * 1024 * 1024, ...rest } = request;
   const { url, body } = rest;
-  const { authorityFor } = await import("../send/reach.js");
+  const { authorityFor, plainHttpHosts } = await import("../send/reach.js");
+  const { checkedUrl, requireTls } = await import("../credentials/checked-url.js");
+  // Every request has a token or a secret in it.
+  await checkedUrl(url, "The service's URL");
+  await requireTls(url, "The service's URL", plainHttpHosts(config));
   const agent = await agentFor(url, {
     ca: authorityFor({ url, config }),
     insecure: args.flag("insecure"),
