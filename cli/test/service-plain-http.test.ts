@@ -38,6 +38,7 @@ async function answered(command: string, url: string, ...words: string[]) {
     stdout: write(),
     stderr: write(),
     env: { HOOKPROOF_HOME: join(folder, "home"), NO_COLOR: "1" },
+    stopSignal: new AbortController().signal,
   });
   return { exit, printed };
 }
@@ -70,4 +71,11 @@ describe.each(ASKING)("%s", (command) => {
     expect(printed).toContain("--plain-http cannot be");
     expect(exit).toBe(2);
   });
+});
+
+it("doctor sends no header of the user's in plain text to another machine", async () => {
+  const own = ["--header", "X-Key: abc"];
+  const { exit, printed } = await answered("doctor {url}", "http://service.example.com/x", ...own);
+  expect(printed).toContain("TLS_REQUIRED");
+  expect(exit).toBe(2);
 });
