@@ -91,7 +91,7 @@ describe("the house as it stands", () => {
       )
       .map(({ path }) => path);
     expect(owners.sort()).toEqual([
-      "cli/src/credentials/typed-target.ts",
+      "cli/src/config/settings.ts",
       "service/inspector/copy/as-test.ts", // a page that imports nothing of the server
       "service/src/server/listener-path.ts",
       "src/schemes/access-governance/listener-url.ts",

@@ -8,9 +8,10 @@ import { type CapturedRequest, judged, parseHeaderLines } from "../capture/raw-r
 import { ownTime, timesOfToken } from "../capture/request-time.js";
 import type { Args, Command, Context } from "../command.js";
 import { nextStep } from "../config/next-step.js";
+import { INGESTION_PATH } from "../config/settings.js";
 import { type FoundSecrets, fingerprintsOf } from "../credentials/origin-rule.js";
 import { findSecrets } from "../credentials/secrets.js";
-import { INGESTION_PATH, shownUrl } from "../credentials/typed-target.js";
+import { shownUrl } from "../credentials/typed-target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { readAll, readBytes } from "../files/files.js";
 import { describeCredential } from "../history/history-record.js";

@@ -2,6 +2,9 @@
 import { dirname, resolve } from "node:path";
 import { SCHEME_NAMES } from "../schemes/schemes.js";
 
+/** Where the service takes events, below its base URL: the path before a listener's id. */
+export const INGESTION_PATH = "/api/v1/webhooks/incoming/";
+
 /** A value of a setting: one text, several, or a whole number. */
 export type SettingValue = string | number | readonly string[];
 

@@ -8,7 +8,7 @@ import type { Args, Context } from "../command.js";
 import { type Config, knownProfiles } from "../config/config.js";
 import { isOfFolder, requireInside, storeOf } from "../config/folder-file.js";
 import { nextStep } from "../config/next-step.js";
-import { SETTINGS } from "../config/settings.js";
+import { INGESTION_PATH, SETTINGS } from "../config/settings.js";
 import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
 import type { CredentialReference } from "../history/history-record.js";
 import { signingKey, storeFolder } from "../keys/keys.js";
@@ -33,7 +33,7 @@ import {
 } from "./origin-rule.js";
 import { findSecrets, readSecrets } from "./secrets.js";
 import { ownerAndOrigin, storedSecrets } from "./stored-secrets.js";
-import { INGESTION_PATH, isHttpUrl, shownUrl, typedTarget } from "./typed-target.js";
+import { isHttpUrl, shownUrl, typedTarget } from "./typed-target.js";
 
 /** Who a request goes to and how it is proved. */
 export interface Target extends Reached {

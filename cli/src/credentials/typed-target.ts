@@ -1,9 +1,6 @@
 // Turns a target as a person types it into a URL.
 import { usageError } from "../failure.js";
 
-/** Where the service takes events: the path before a listener's id. */
-export const INGESTION_PATH = "/api/v1/webhooks/incoming/";
-
 const LOOPBACK = /^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|\[::1\]):([0-9]{1,5})\/?$/i;
 
 /**

@@ -4,9 +4,9 @@ import { generateSecret, type SigningKey } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
 import type { HandledRequest, LocalListener, SchemeListener } from "hookproof-service/listeners";
 import type { Context } from "../command.js";
+import { INGESTION_PATH } from "../config/settings.js";
 import { fingerprintsOf, isLoopback } from "../credentials/origin-rule.js";
 import { findSecrets } from "../credentials/secrets.js";
-import { INGESTION_PATH } from "../credentials/typed-target.js";
 import { refuseIdle, usageError } from "../failure.js";
 import { keySetOf, keysFrom, type ReadKeySet, signingKey, storeFolder } from "../keys/keys.js";
 import {

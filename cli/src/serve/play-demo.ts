@@ -16,7 +16,7 @@ import { createKeySet, generateKey, type KeyRecord, remoteKeys } from "hookproof
 import { toJwksListener } from "hookproof/node";
 import type { HandledRequest, Inspector, RunningServer } from "hookproof-service/listeners";
 import type { Context } from "../command.js";
-import { INGESTION_PATH } from "../credentials/typed-target.js";
+import { INGESTION_PATH } from "../config/settings.js";
 import { postExactly } from "../send/post-exactly.js";
 import type { Reach } from "../send/reach.js";
 import { writeSession } from "./sessions.js";

@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { ReceiverAnswer, ReplayStore } from "hookproof/receiver";
 import type { HandledRequest } from "hookproof-service/listeners";
 import type { Args, Context } from "../command.js";
-import { INGESTION_PATH } from "../credentials/typed-target.js";
+import { INGESTION_PATH } from "../config/settings.js";
 import type { Expecting } from "./expecting.js";
 import type { Inspecting } from "./inspecting.js";
 import {
