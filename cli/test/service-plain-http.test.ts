@@ -1,8 +1,9 @@
 // No command of the service sends a token or a secret in plain text to another machine.
+import dns from "node:dns";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { temporaryFolder } from "../../test/kit/temporary-folder.js";
 import { run } from "../src/main.js";
 
@@ -43,6 +44,8 @@ async function answered(command: string, url: string, ...words: string[]) {
   return { exit, printed };
 }
 
+afterEach(() => vi.restoreAllMocks());
+
 describe.each(ASKING)("%s", (command) => {
   it.each(["http://203.0.113.1:4420", "http://service.example.com", "http://127.0.0.1.example.com"])(
     "sends nothing to %s",
@@ -55,10 +58,15 @@ describe.each(ASKING)("%s", (command) => {
   );
 
   it("asks a container whose name is allowed, also as the second of two", async () => {
+    const lookup = vi
+      .spyOn(dns, "lookup")
+      .mockImplementation(((_name: string, _options: object, done: (error: Error) => void) =>
+        done(Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" }))) as never);
     const allowed = ["--plain-http", "other", "--plain-http", "hookproof-no-such-container"];
     const { printed } = await answered(command, "http://hookproof-no-such-container:1", ...allowed);
     expect(printed).not.toContain("TLS_REQUIRED");
     expect(printed).toContain("CONNECTION_FAILED");
+    expect(lookup.mock.calls.map(([name]) => name)).toContain("hookproof-no-such-container");
   });
 
   it("opens no name of the Internet", async () => {
