@@ -9,7 +9,7 @@ import { HANGS_AFTER_MS } from "./limits.js";
 import type { OutboxListener } from "./listener.js";
 import type { Answer, Listeners } from "./listeners.js";
 import type { ClaimedEvent, ClaimShare, DueListener, OutboxStore } from "./outbox-store.js";
-import { AbortGroup, DeliveryBuffer, FIRST_PAUSE_MS, innermostWords, StoreCalls } from "./store-calls.js";
+import { DeliveryBuffer, FIRST_PAUSE_MS, innermostWords, StoreCalls } from "./store-calls.js";
 import { UnknownListeners } from "./unknown-listeners.js";
 import { type Retention, Upkeep } from "./upkeep.js";
 
@@ -42,7 +42,7 @@ export class Dispatcher {
   readonly #context: DispatcherContext;
   readonly #attempts: EventAttemptContext;
   readonly #halt = new AbortController();
-  readonly #aborting = new AbortGroup();
+  readonly #aborting = new AbortController();
   readonly #calls: StoreCalls;
   readonly #delivered: DeliveryBuffer;
   readonly #upkeep: Upkeep;
@@ -67,7 +67,7 @@ export class Dispatcher {
     this.#context = context;
     const { store, listeners, clock } = context;
     const wake = () => this.#wake();
-    this.#calls = new StoreCalls({ ...context, aborting: this.#aborting });
+    this.#calls = new StoreCalls({ ...context, aborting: this.#aborting.signal });
     this.#delivered = new DeliveryBuffer({
       store,
       calls: this.#calls,
@@ -75,7 +75,7 @@ export class Dispatcher {
       onLost: (count) => this.#warnOfLost(count),
       onRefused: (eventId, error) => this.#warnOfRefused(eventId, error),
     });
-    const shared = { calls: this.#calls, delivered: this.#delivered, aborting: this.#aborting };
+    const shared = { calls: this.#calls, delivered: this.#delivered, aborting: this.#aborting.signal };
     this.#attempts = { ...context, ...shared };
     this.#upkeep = new Upkeep({ ...context, calls: this.#calls, onEnd: wake });
     this.#unknown = new UnknownListeners({ store, calls: this.#calls, onEnd: () => this.#goOn() });
@@ -295,7 +295,7 @@ export class Dispatcher {
     await Promise.all([...this.#underWay, this.#upkeep.ended(), this.#unknown.ended()]);
     while (this.#delivered.size > 0) {
       await this.#delivered.flush().catch(() => this.#calls.pause());
-      if (this.#aborting.aborted) return;
+      if (this.#aborting.signal.aborted) return;
     }
   }
 

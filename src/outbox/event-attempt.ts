@@ -1,5 +1,6 @@
 // Attempts one claimed event and stores how it ended.
 import { sha256Base64url } from "#hash";
+import { abortedWith } from "../core/aborted-with.js";
 import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError } from "../core/errors.js";
 import type { AttemptOutcome } from "../sender/attempt.js";
@@ -11,7 +12,6 @@ import { type OutboxListener, START_MARGIN_MS } from "./listener.js";
 import type { ClaimedEvent, OutboxStore } from "./outbox-store.js";
 import type { Delivery, DeliveryFailure, OutboxAttempt, OutboxEvent } from "./records.js";
 import {
-  type AbortGroup,
   DataRefusal,
   type DeliveryBuffer,
   type Done,
@@ -33,7 +33,7 @@ export interface EventAttemptContext {
   readonly observe: Observer | undefined;
   /** Takes warnings, also where there is no observer. */
   readonly notice: Observer;
-  readonly aborting: AbortGroup;
+  readonly aborting: AbortSignal;
 }
 
 /** A claimed event whose attempt may start. Times are the monotonic clock's. */
@@ -82,7 +82,7 @@ export class EventAttempt {
       this.#listener.limits.cancelled(this.#now());
       return this.#fail("window", "WINDOW_CLOSED");
     }
-    const outcome = await aborting.run((signal) =>
+    const outcome = await abortedWith(aborting, (signal) =>
       attempt({
         event: { id: event.id, body },
         number,

@@ -1,4 +1,5 @@
 // Calls to a store that may be out of reach, and deliveries stored in groups.
+import { abortedWith } from "../core/aborted-with.js";
 import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
@@ -9,36 +10,6 @@ import type { Delivery, OutboxAttempt } from "./records.js";
 /** The pause after the first of several failures. */
 export const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
-
-/**
- * Aborts all work that is under way. Each piece has a controller of its own: Node warns of a leak when one signal has
- * more than ten listeners, and Node 20 does leak with every `AbortSignal.any` over a signal that lives for long.
- */
-export class AbortGroup {
-  readonly #underWay = new Set<AbortController>();
-  #aborted = false;
-
-  get aborted(): boolean {
-    return this.#aborted;
-  }
-
-  abort(): void {
-    this.#aborted = true;
-    for (const controller of this.#underWay) controller.abort();
-  }
-
-  /** Runs work with a signal that aborts with the group. */
-  async run<Value>(work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
-    const controller = new AbortController();
-    if (this.#aborted) controller.abort();
-    this.#underWay.add(controller);
-    try {
-      return await work(controller.signal);
-    } finally {
-      this.#underWay.delete(controller);
-    }
-  }
-}
 
 /** The result of a call that was repeated until it succeeded. */
 export interface Done<Value> {
@@ -52,14 +23,14 @@ export class StoreCalls {
   readonly #clock: Clock;
   readonly #notice: Observer;
   readonly #wait: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly #aborting: AbortGroup;
+  readonly #aborting: AbortSignal;
   #pauseMs = 0;
 
   constructor(context: {
     readonly clock: Clock;
     readonly notice: Observer;
     readonly wait: (ms: number, signal?: AbortSignal) => Promise<void>;
-    readonly aborting: AbortGroup;
+    readonly aborting: AbortSignal;
   }) {
     this.#clock = context.clock;
     this.#notice = context.notice;
@@ -105,7 +76,7 @@ export class StoreCalls {
 
   /** Waits for `pauseMs`, or until everything is aborted. */
   pause(): Promise<void> {
-    return this.#aborting.run((signal) => this.#wait(this.#pauseMs, signal));
+    return abortedWith(this.#aborting, (signal) => this.#wait(this.#pauseMs, signal));
   }
 }
 

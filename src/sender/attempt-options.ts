@@ -100,7 +100,7 @@ function timely(transport: Transport): Transport {
   return async (request) => {
     const { timeoutMs, signal } = request;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let forget: (() => void) | undefined;
+    let onAbort: (() => void) | undefined;
     try {
       return await new Promise((resolve, reject) => {
         const endIn = (ms: number) => {
@@ -112,29 +112,17 @@ function timely(transport: Transport): Transport {
             reject(late);
           }, ms);
         };
-        endIn(timeoutMs + EXTRA_TIME_MS);
-        forget = signal && whenAborted(signal, () => endIn(END_MS));
-        if (signal?.aborted) endIn(END_MS);
+        endIn(Math.min(timeoutMs + EXTRA_TIME_MS, MAX_TIMER_MS));
+        if (signal) {
+          onAbort = () => endIn(END_MS);
+          signal.addEventListener("abort", onAbort, { once: true });
+          if (signal.aborted) onAbort();
+        }
         Promise.resolve(transport(request)).then(resolve, reject);
       });
     } finally {
       clearTimeout(timer);
-      forget?.();
+      if (onAbort) signal?.removeEventListener("abort", onAbort);
     }
   };
-}
-
-const underWay = new WeakMap<AbortSignal, Set<() => void>>();
-
-/** Calls back when a signal aborts, until it is told to forget. One listener for all, as Node warns of more than ten. */
-function whenAborted(signal: AbortSignal, end: () => void): () => void {
-  let ends = underWay.get(signal);
-  if (!ends) {
-    const all = new Set<() => void>();
-    signal.addEventListener("abort", () => all.forEach((one) => void one()), { once: true });
-    underWay.set(signal, all);
-    ends = all;
-  }
-  ends.add(end);
-  return () => void ends.delete(end);
 }

@@ -1,4 +1,5 @@
 // A sender for one listener.
+import { abortedWith } from "../core/aborted-with.js";
 import { type Clock, checkedClock, steadySleep, systemClock } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import { createEvent, type WebhookEvent } from "../core/event.js";
@@ -184,7 +185,18 @@ interface SenderContext extends DeliveryContext {
 
 async function send(context: SenderContext, payload: unknown, options: SendOptions = {}): Promise<Receipt> {
   checkOptions("send", options, SEND_OPTIONS);
-  const { eventId, idForm, signal } = options;
+  const { signal } = options;
+  return signal
+    ? abortedWith(signal, (own) => sendNew(context, payload, options, own))
+    : sendNew(context, payload, options);
+}
+
+async function sendNew(
+  context: SenderContext,
+  payload: unknown,
+  { eventId, idForm }: SendOptions,
+  signal?: AbortSignal,
+): Promise<Receipt> {
   const { sentIds, catalogue } = context;
   const event = catalogue
     ? await catalogue.event(payload, { eventId, idForm }, signal)

@@ -1,7 +1,8 @@
 import { type Activity, HookproofError } from "hookproof";
 import type { Delivery } from "hookproof/outbox/store";
 import { describe, expect, it } from "vitest";
-import { AbortGroup, DeliveryBuffer, StoreCalls } from "../../src/outbox/store-calls.js";
+import { abortedWith } from "../../src/core/aborted-with.js";
+import { DeliveryBuffer, StoreCalls } from "../../src/outbox/store-calls.js";
 
 const gone = new HookproofError("OUTBOX_UNAVAILABLE", "gone", { cause: new Error("ECONNREFUSED") });
 
@@ -10,11 +11,11 @@ function callsBench() {
   let passed = 0;
   const waits: number[] = [];
   const told: Activity[] = [];
-  const aborting = new AbortGroup();
+  const aborting = new AbortController();
   const calls = new StoreCalls({
     clock: { now: () => 5_000_000 - passed, monotonic: () => passed },
     notice: (event) => told.push(event),
-    aborting,
+    aborting: aborting.signal,
     wait: async (ms) => {
       waits.push(ms);
       passed += ms;
@@ -231,23 +232,23 @@ const untilAborted = (signal: AbortSignal) =>
   );
 
 it("ends everything under way, however much that is, and leaves alone what has ended", async () => {
-  const group = new AbortGroup();
-  const ended = await group.run(async (signal) => signal);
-  const works = Array.from({ length: 30 }, () => group.run(untilAborted));
+  const group = new AbortController();
+  const run = <Value>(work: (signal: AbortSignal) => Promise<Value>) => abortedWith(group.signal, work);
+  const ended = await run(async (signal) => signal);
+  const works = Array.from({ length: 30 }, () => run(untilAborted));
   const failed = new Promise<AbortSignal>((resolve) => {
-    group.run((signal) => Promise.reject(resolve(signal))).catch(() => {});
+    run((signal) => Promise.reject(resolve(signal))).catch(() => {});
   });
-  expect(group.aborted).toBe(false);
   group.abort();
-  expect(group.aborted).toBe(true);
   expect(new Set(await Promise.all(works))).toEqual(new Set(["aborted"]));
-  expect(await group.run(async (signal) => signal.aborted)).toBe(true);
+  expect(await run(async (signal) => signal.aborted)).toBe(true);
   expect(ended.aborted).toBe(false);
   expect((await failed).aborted).toBe(true); // it was still under way when everything was aborted
 });
 
 it("hands each piece of work a signal of its own, so that Node takes none for a leak", async () => {
-  const group = new AbortGroup();
-  const given = await Promise.all(Array.from({ length: 50 }, () => group.run(async (signal) => signal)));
+  const group = new AbortController();
+  const run = <Value>(work: (signal: AbortSignal) => Promise<Value>) => abortedWith(group.signal, work);
+  const given = await Promise.all(Array.from({ length: 50 }, () => run(async (signal) => signal)));
   expect(new Set(given).size).toBe(50);
 });
