@@ -1,10 +1,10 @@
 // Pauses, rests and cancellations in PostgreSQL.
-import { isEventId } from "../../core/event.js";
 import { type Database, jsonLiteral } from "../../postgres/database.js";
 import { type DueLooks, UNKNOWN_MAX_MS, UNKNOWN_MS } from "../engine.js";
 import type { CancelResult, EventFilter, OutboxStore } from "../outbox-store.js";
 import type { OutboxEntry } from "../records.js";
 import { type EntryRow, entryColumns, outboxEntry } from "./entries.js";
+import { fits, text } from "./filters.js";
 import type { OutboxNames } from "./names.js";
 import { lockOrder, noteKeys, passOn } from "./order.js";
 import { IS_BEHIND } from "./schema.js";
@@ -192,20 +192,6 @@ export class ListenerControl {
     );
     return row?.begun ?? 0;
   }
-}
-
-/** A condition that holds for the events of a filter; ids that are no event ids match nothing. */
-function fits({ listener, ids }: EventFilter): string {
-  return [
-    ...(listener === undefined ? [] : [`e.listener = ${text(listener)}`]),
-    ...(ids ? [`e.id = ANY ('{${ids.filter(isEventId)}}'::uuid[])`] : []),
-    "true",
-  ].join(" AND ");
-}
-
-/** Any text as SQL, by way of JSON, which has an escape for every character. */
-function text(value: string): string {
-  return `(${jsonLiteral(value)} #>> '{}')`;
 }
 
 function sum(numbers: readonly number[]): number {

@@ -108,7 +108,7 @@ export const deadColumns = (
   names: OutboxNames,
 ) => `${eventColumns(names)}, e.reason, e.code, ${ms("e.ended_at")} AS failed_at,
   ${ms("e.enqueued_at")} AS enqueued_at, ${ms("e.first_attempt_at")} AS first_attempt_at,
-  array_to_json(e.history) AS history, ${timeText("e.ended_at")} AS after_time, e.seq::text AS seq`;
+  array_to_json(e.history) AS history`;
 
 /** A dead letter. */
 export interface DeadRow extends EventRow {
@@ -118,8 +118,6 @@ export interface DeadRow extends EventRow {
   readonly enqueued_at: number;
   readonly first_attempt_at: number | null;
   readonly history: OutboxAttempt[];
-  readonly after_time: string;
-  readonly seq: string;
 }
 
 export function deadLetter(row: DeadRow): DeadLetter {

@@ -3,6 +3,8 @@ import { type Database, jsonLiteral, literal } from "../../postgres/database.js"
 import { CHANGE_KEPT_MS, SHARED_BODY_MS } from "../engine.js";
 import type { OutboxStore } from "../outbox-store.js";
 import type { ExpiredEvent } from "../records.js";
+import { FOUND, type Found, isAfter, removeFound } from "./dead-letters.js";
+import { fitsDead } from "./filters.js";
 import { forgetKeyFloors } from "./key-floor.js";
 import { FAILED } from "./leases.js";
 import { type Looks, looks, type Seen } from "./looks.js";
@@ -26,12 +28,8 @@ const REMOVED = { delivered: "0, -count(*), 0", cancelled: "0, 0, 0" };
 /** How many pages of old dead letters one call passes that all hold up their keys. */
 const HELD_PAGES = 20;
 
-/** An old dead letter: its place, and whether events of its key wait behind it. */
-interface OldDeadRow {
-  readonly id: string;
-  readonly listener: string;
-  readonly ended_at: string;
-  readonly seq: string;
+/** An old dead letter, and whether events of its key wait behind it. */
+interface OldDeadRow extends Found {
   readonly holds_up: boolean;
 }
 
@@ -45,7 +43,7 @@ export class Upkeep {
   /** Up to where a round has removed events, by state: the entries of those stay while a snapshot is held. */
   readonly #removedTo = new Map<keyof typeof REMOVED, string>();
   /** Where the next page of old dead letters begins. */
-  #afterDead: Pick<OldDeadRow, "ended_at" | "seq"> | undefined;
+  #afterDead: Found | undefined;
 
   constructor(database: Database, names: OutboxNames) {
     this.#database = database;
@@ -144,33 +142,17 @@ export class Upkeep {
    */
   async #removeDead(before: number): Promise<number> {
     const { event } = this.#names;
-    const isOld = `o.state = 'dead' AND o.ended_at < to_timestamp(${Number(before)} / 1000.0)`;
     for (let page = 1; ; page++) {
-      const behind = this.#afterDead
-        ? `AND (o.ended_at, o.seq) > (${literal(this.#afterDead.ended_at)}::timestamptz, ${literal(this.#afterDead.seq)}::bigint)`
-        : "";
       const rows = await this.#database.search<OldDeadRow>(
-        `SELECT o.id, o.listener, ${timeText("o.ended_at")} AS ended_at, o.seq::text AS seq, ${holdsUp(this.#names, "o")} AS holds_up
-         FROM ${event} o WHERE ${isOld} ${behind} ORDER BY o.ended_at, o.seq LIMIT ${BATCH}`,
+        `SELECT ${FOUND}, ${holdsUp(this.#names, "e")} AS holds_up FROM ${event} e
+         WHERE ${fitsDead({ before })} AND ${isAfter(this.#afterDead)} ORDER BY e.ended_at, e.seq LIMIT ${BATCH}`,
       );
       this.#afterDead = rows.length === BATCH ? rows.at(-1) : undefined;
-      const old = rows.filter((row) => !row.holds_up).map(({ id, listener }) => ({ id, listener }));
-      const removed = old.length > 0 ? await this.#removeThese(old, isOld) : 0;
+      const old = rows.filter((row) => !row.holds_up);
+      const unless = `NOT ${holdsUp(this.#names, "e")}`;
+      const removed = old.length > 0 ? await removeFound(this.#database, this.#names, old, unless) : 0;
       if (removed > 0 || !this.#afterDead || page === HELD_PAGES) return removed;
     }
-  }
-
-  async #removeThese(old: readonly object[], isOld: string): Promise<number> {
-    const { event, tally } = this.#names;
-    const gone = `WITH gone AS (DELETE FROM ${event} e WHERE e.ctid = ANY (ARRAY(
-          SELECT o.ctid FROM json_to_recordset(${jsonLiteral(old)}) AS g(id uuid, listener text)
-          JOIN ${event} o ON o.id = g.id AND o.listener = g.listener
-          WHERE ${isOld} AND NOT ${holdsUp(this.#names, "o")} FOR UPDATE OF o SKIP LOCKED))
-        RETURNING e.listener, e.ordering_key, e.seq, e.blocks_key),
-      counted AS (INSERT INTO ${tally} SELECT listener, 0, 0, -count(*) FROM gone GROUP BY listener)
-      SELECT (SELECT count(*)::int FROM gone) AS gone, ${noteKeys("gone WHERE blocks_key")}`;
-    const results = await this.#database.script([lockOrder(this.#names), gone, passOn(this.#names)]);
-    return (results[1] as { gone: number }[])[0]?.gone ?? 0;
   }
 
   /** Replaces many changes of the counts by their sums; resolves to by how many rows the table is shorter. */

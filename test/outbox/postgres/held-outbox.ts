@@ -3,6 +3,12 @@ import type { QueryResult } from "pg";
 import { expect, vi } from "vitest";
 import { type TestOutbox, testOutbox } from "../../kit/postgres-outbox.js";
 
+/** What a transaction has read: blocks, and rows of tables that it went through and entries of indexes. */
+export interface Cost {
+  readonly blocks: number;
+  readonly rows: number;
+}
+
 export interface HeldOutbox {
   readonly outbox: TestOutbox;
   readonly store: ReturnType<TestOutbox["store"]>;
@@ -12,6 +18,8 @@ export interface HeldOutbox {
   blocks(sql: string, before?: string): Promise<number>;
   /** The texts that statements of the store have in common with a pattern from now on, until mocks are restored. */
   asked(pattern: RegExp): string[];
+  /** What each transaction of the store has read of the outbox from now on, until mocks are restored. */
+  costs(): Cost[];
   /** Ends the transaction. */
   end(): Promise<void>;
   drop(): Promise<void>;
@@ -30,6 +38,19 @@ export async function heldOutbox(url: string): Promise<HeldOutbox> {
     isHeld = false;
     await holder.query("ROLLBACK");
     holder.release();
+  }
+  /** Has `through` ask what the store asks. */
+  function spy(through: (text: string, ask: (text: string) => Promise<QueryResult>) => Promise<QueryResult>) {
+    const connect = outbox.pool.connect.bind(outbox.pool);
+    vi.spyOn(outbox.pool, "connect").mockImplementation((async (callback?: never) => {
+      if (callback) return connect(callback); // of the pool's own query
+      const client = await connect();
+      if (vi.isMockFunction(client.query)) return client;
+      const ask = client.query.bind(client);
+      vi.spyOn(client, "query").mockImplementation(((text: string, ...more: never[]) =>
+        typeof text === "string" ? through(text, (own) => ask(own, ...more)) : ask(text, ...more)) as never);
+      return client;
+    }) as never);
   }
   return {
     outbox,
@@ -51,19 +72,29 @@ export async function heldOutbox(url: string): Promise<HeldOutbox> {
     },
     asked(pattern) {
       const texts: string[] = [];
-      const connect = outbox.pool.connect.bind(outbox.pool);
-      vi.spyOn(outbox.pool, "connect").mockImplementation((async (callback?: never) => {
-        if (callback) return connect(callback); // of the pool's own query
-        const client = await connect();
-        if (vi.isMockFunction(client.query)) return client;
-        const ask = client.query.bind(client);
-        vi.spyOn(client, "query").mockImplementation(((text: string, ...more: never[]) => {
-          if (typeof text === "string") texts.push(...(text.match(pattern) ?? []));
-          return ask(text, ...more);
-        }) as never);
-        return client;
-      }) as never);
+      spy((text, ask) => {
+        texts.push(...(text.match(pattern) ?? []));
+        return ask(text);
+      });
       return texts;
+    },
+    costs() {
+      const costs: Cost[] = [];
+      const counted = `SELECT sum(pg_stat_get_xact_blocks_fetched(c.oid))::int AS blocks,
+          sum(pg_stat_get_xact_tuples_returned(c.oid))::int AS rows
+        FROM pg_class c WHERE c.relnamespace = '${outbox.schema}'::regnamespace`;
+      spy(async (text, ask) => {
+        const whole = text.match(/^BEGIN[\s\S]*COMMIT$/)
+          ? `${counted};\n${text.slice(0, -6)}${counted};\nCOMMIT`
+          : text;
+        const results = (await ask(whole)) as unknown as { rows: Cost[] }[];
+        if (whole === text) return results as never;
+        const [before, after] = [results.shift()?.rows[0], results.at(-2)?.rows[0]];
+        if (before && after)
+          costs.push({ blocks: after.blocks - before.blocks, rows: after.rows - before.rows });
+        return results as never;
+      });
+      return costs;
     },
     end,
     async drop() {
