@@ -7,6 +7,7 @@ import { type EntryRow, entryColumns, outboxEntry } from "./entries.js";
 import { fits, text } from "./filters.js";
 import type { OutboxNames } from "./names.js";
 import { lockOrder, noteKeys, passOn } from "./order.js";
+import { timeText } from "./rows.js";
 import { IS_BEHIND } from "./schema.js";
 
 /** How many events one transaction cancels. */
@@ -25,8 +26,14 @@ const NOT_BEGUN = "e.first_attempt_at IS NULL";
 interface Page {
   readonly cancelled: number;
   readonly found: number;
-  /** The place of the last event that was found. */
-  readonly last: { readonly listener: string; readonly at: string; readonly seq: string } | null;
+}
+
+/** An event that may be cancelled, and its place in an index. */
+interface Open {
+  readonly id: string;
+  readonly listener: string;
+  readonly at: string;
+  readonly seq: string;
 }
 
 /** What people and workers say about listeners; see `OutboxStore`. */
@@ -127,8 +134,6 @@ export class ListenerControl {
         RETURNING e.listener, e.ordering_key, e.seq),
       counted AS (INSERT INTO ${tally} SELECT listener, -count(*), 0, 0 FROM done GROUP BY listener)
       SELECT (SELECT count(*)::int FROM done) AS cancelled, (SELECT count(*)::int FROM given) AS found,
-        (SELECT json_build_object('listener', listener, 'at', at, 'seq', seq::text) FROM given
-         ORDER BY listener DESC, at DESC, seq DESC LIMIT 1) AS last,
         ${noteKeys("done WHERE ordering_key IS NOT NULL")}`;
     const [, [page]] = (await this.#database.script([
       lockOrder(this.#names),
@@ -138,31 +143,33 @@ export class ListenerControl {
     return page;
   }
 
-  #columns(at: string): string {
-    return `SELECT e.id, e.listener, e.${at} AS at, e.seq FROM ${this.#names.event} e`;
-  }
-
   async #cancelIds(ids: readonly string[], listener: string | undefined): Promise<CancelResult> {
     const pages: Page[] = [];
     for (let from = 0; from < ids.length; from += PAGE) {
       const some = ids.slice(from, from + PAGE);
-      pages.push(await this.#cancelPage(`${this.#columns("due_at")} WHERE ${fits({ ids: some, listener })}`));
+      const given = `SELECT e.id, e.listener FROM ${this.#names.event} e WHERE ${fits({ ids: some, listener })}`;
+      pages.push(await this.#cancelPage(given));
     }
     const cancelled = sum(pages.map((page) => page.cancelled));
     return { cancelled, tooLate: sum(pages.map(({ found }) => found)) - cancelled };
   }
 
-  /** Goes along an index, which begins with listener, `at` and seq; resolves to how many events it cancelled. */
+  /**
+   * Goes along an index, which begins with listener, `at` and seq; resolves to how many events it cancelled. They are
+   * found before the lock of the order is taken: a held snapshot keeps the entries of all that stood there before.
+   */
   async #cancelAlong(where: string, at: string): Promise<number> {
     let cancelled = 0;
     for (let after = ""; ; ) {
-      const page = await this.#cancelPage(
-        `${this.#columns(at)} WHERE ${where} AND ${NOT_BEGUN} ${after}
-         ORDER BY e.listener, e.${at}, e.seq LIMIT ${PAGE}`,
+      const found = await this.#database.search<Open>(
+        `SELECT e.id, e.listener, ${timeText(`e.${at}`)} AS at, e.seq::text AS seq FROM ${this.#names.event} e
+         WHERE ${where} AND ${NOT_BEGUN} ${after} ORDER BY e.listener, e.${at}, e.seq LIMIT ${PAGE}`,
       );
-      cancelled += page.cancelled;
-      if (!page.last || page.found < PAGE) return cancelled;
-      const { last } = page;
+      const last = found.at(-1);
+      if (!last) return cancelled;
+      const given = `SELECT g.id, g.listener FROM json_to_recordset(${jsonLiteral(found)}) AS g(id uuid, listener text)`;
+      cancelled += (await this.#cancelPage(given)).cancelled;
+      if (found.length < PAGE) return cancelled;
       after = `AND (e.listener, e.${at}, e.seq) > (${text(last.listener)}, '${last.at}'::timestamptz, ${last.seq})`;
     }
   }

@@ -28,6 +28,13 @@ const REMOVED = { delivered: "0, -count(*), 0", cancelled: "0, 0, 0" };
 /** How many pages of old dead letters one call passes that all hold up their keys. */
 const HELD_PAGES = 20;
 
+/** An expired event, and the last places of its listener's: of those that were tried, and of those that never were. */
+interface ExpiredRow extends Omit<ExpiredEvent, "enqueuedAt"> {
+  readonly enqueued_at: number;
+  readonly tried_to: string | null;
+  readonly lost_to: string | null;
+}
+
 /** An old dead letter, and whether events of its key wait behind it. */
 interface OldDeadRow extends Found {
   readonly holds_up: boolean;
@@ -42,6 +49,8 @@ export class Upkeep {
   readonly #seen: Looks;
   /** Up to where a round has removed events, by state: the entries of those stay while a snapshot is held. */
   readonly #removedTo = new Map<keyof typeof REMOVED, string>();
+  /** Up to where a round has expired events, by listener, for the same reason. */
+  readonly #expiredTo = new Map<string, Pick<ExpiredRow, "tried_to" | "lost_to">>();
   /** Where the next page of old dead letters begins. */
   #afterDead: Found | undefined;
 
@@ -56,6 +65,8 @@ export class Upkeep {
     const asked = [`SELECT EXISTS (${this.#late(windows, "1", 1)}) AS some`, this.#seen.sql()];
     const [[closed], [state]] = (await this.#database.script(asked)) as [{ some: boolean }[], Seen[]];
     const from = this.#seen.saw(state);
+    // The next round begins with those that somebody else had.
+    if (!closed?.some) for (const listener of windows.keys()) this.#expiredTo.delete(listener);
     if (!closed?.some && !from) return [];
     const expiring = `WITH i AS MATERIALIZED (${this.#late(
       windows,
@@ -65,23 +76,31 @@ export class Upkeep {
     )}),
       done AS (UPDATE ${event} e SET ended_at = now(), token = NULL, ${FAILED} FROM i
         WHERE e.id = i.id AND e.listener = i.listener
-        RETURNING e.listener, e.ordering_key, e.seq, e.id, e.enqueued_at, e.attempts),
+        RETURNING e.listener, e.ordering_key, e.seq, e.id, e.enqueued_at, e.attempts, e.first_attempt_at, e.ready_at),
       counted AS (INSERT INTO ${tally} SELECT listener, -count(*), 0, count(*) FROM done GROUP BY listener)
       SELECT listener, id, ${ms("enqueued_at")} AS enqueued_at, attempts,
-        (SELECT ${noteKeys("done WHERE ordering_key IS NOT NULL")}) FROM done`;
+        ${timeText("max(first_attempt_at) OVER own")} AS tried_to,
+        ${timeText("max(ready_at) FILTER (WHERE first_attempt_at IS NULL) OVER own")} AS lost_to, noted
+      FROM (SELECT ${noteKeys("done WHERE ordering_key IS NOT NULL")} AS noted) n LEFT JOIN done ON true
+      WINDOW own AS (PARTITION BY listener)`;
     const script = [
       ...(from ? settle(this.#names, from) : [lockOrder(this.#names)]),
       expiring,
       passOn(this.#names),
     ];
     const results = await this.#database.script(script);
-    const rows = results.at(-2) as {
-      listener: string;
-      id: string;
-      enqueued_at: number;
-      attempts: number;
-    }[];
-    return rows.map(({ enqueued_at: enqueuedAt, ...row }) => ({ ...row, enqueuedAt }));
+    // One row is there without an event too: keys are noted for what passes them on, also where somebody else was faster.
+    const rows = (results.at(-2) as ExpiredRow[]).filter(({ id }) => id !== null);
+    for (const { listener, tried_to, lost_to } of rows) {
+      const before = this.#expiredTo.get(listener);
+      this.#expiredTo.set(listener, {
+        tried_to: tried_to ?? before?.tried_to ?? null,
+        lost_to: lost_to ?? before?.lost_to ?? null,
+      });
+    }
+    return rows.map(({ listener, id, enqueued_at: enqueuedAt, attempts }) => {
+      return { listener, id, enqueuedAt, attempts };
+    });
   }
 
   async prune({ delivered, dead }: Parameters<OutboxStore["prune"]>[0]): Promise<number> {
@@ -100,18 +119,18 @@ export class Upkeep {
   #late(windows: Windows, columns: string, max: number, lock = ""): string {
     const { event, listener } = this.#names;
     const input = [...windows].map(([listener, { windowMs, blocksKey }]) => {
-      return { listener, window_ms: windowMs, blocks_key: blocksKey };
+      return { listener, window_ms: windowMs, blocks_key: blocksKey, ...this.#expiredTo.get(listener) };
     });
     return `SELECT ${columns} FROM json_to_recordset(${jsonLiteral(input)})
-        AS i(listener text, window_ms float8, blocks_key boolean)
+        AS i(listener text, window_ms float8, blocks_key boolean, tried_to timestamptz, lost_to timestamptz)
       CROSS JOIN LATERAL (
         SELECT tried.* FROM (
           SELECT l.id FROM ${event} l WHERE l.listener = i.listener AND l.state IN ('waiting', 'later', 'aside')
-            AND l.first_attempt_at < now() - i.window_ms * interval '1 ms'
+            AND l.first_attempt_at >= coalesce(i.tried_to, '-infinity') AND l.first_attempt_at < now() - i.window_ms * interval '1 ms'
           ORDER BY l.first_attempt_at LIMIT ${max} ${lock}) tried
         UNION ALL SELECT lost.* FROM (
           SELECT l.id FROM ${event} l WHERE l.listener = i.listener AND l.state = 'aside' AND ${IS_BEHIND}
-            AND l.first_attempt_at IS NULL AND l.ready_at < now() - i.window_ms * interval '1 ms'
+            AND l.first_attempt_at IS NULL AND l.ready_at >= coalesce(i.lost_to, '-infinity') AND l.ready_at < now() - i.window_ms * interval '1 ms'
             AND EXISTS (SELECT FROM ${listener} h
               WHERE h.name = i.listener AND h.unknown_since < now() - i.window_ms * interval '1 ms')
           ORDER BY l.ready_at LIMIT ${max} ${lock}) lost) l LIMIT ${max}`;

@@ -7,6 +7,8 @@ import { type TestOutbox, testOutbox } from "../../kit/postgres-outbox.js";
 export interface Cost {
   readonly blocks: number;
   readonly rows: number;
+  /** Whether it held the lock that keeps the order of ordering keys, which all settling waits for. */
+  readonly isLocked: boolean;
 }
 
 export interface HeldOutbox {
@@ -91,7 +93,11 @@ export async function heldOutbox(url: string): Promise<HeldOutbox> {
         if (whole === text) return results as never;
         const [before, after] = [results.shift()?.rows[0], results.at(-2)?.rows[0]];
         if (before && after)
-          costs.push({ blocks: after.blocks - before.blocks, rows: after.rows - before.rows });
+          costs.push({
+            blocks: after.blocks - before.blocks,
+            rows: after.rows - before.rows,
+            isLocked: text.includes("SELECT pg_advisory_xact_lock("),
+          });
         return results as never;
       });
       return costs;
