@@ -65,8 +65,7 @@ export class Upkeep {
     const asked = [`SELECT EXISTS (${this.#late(windows, "1", 1)}) AS some`, this.#seen.sql()];
     const [[closed], [state]] = (await this.#database.script(asked)) as [{ some: boolean }[], Seen[]];
     const from = this.#seen.saw(state);
-    // The next round begins with those that somebody else had.
-    if (!closed?.some) for (const listener of windows.keys()) this.#expiredTo.delete(listener);
+    if (!closed?.some) this.#endRound(windows);
     if (!closed?.some && !from) return [];
     const expiring = `WITH i AS MATERIALIZED (${this.#late(
       windows,
@@ -98,9 +97,15 @@ export class Upkeep {
         lost_to: lost_to ?? before?.lost_to ?? null,
       });
     }
+    if (rows.length < BATCH) this.#endRound(windows);
     return rows.map(({ listener, id, enqueued_at: enqueuedAt, attempts }) => {
       return { listener, id, enqueuedAt, attempts };
     });
+  }
+
+  /** The next round begins with those that somebody else had, however many more pass their window meanwhile. */
+  #endRound(windows: Windows): void {
+    for (const listener of windows.keys()) this.#expiredTo.delete(listener);
   }
 
   async prune({ delivered, dead }: Parameters<OutboxStore["prune"]>[0]): Promise<number> {
