@@ -5,18 +5,21 @@ import type { AddressInfo } from "node:net";
 import { heldPort } from "../kit/held-port.mjs";
 import { FAILURES } from "../kit/receiver-failures.js";
 import { seededRandom } from "../kit/seed.mjs";
+import type { Hindrance } from "./outbox-judge.js";
 
 const FAILING_SHARE = 0.3;
 /** Failures that hinder the answer to what was taken; some of them begin with a 200. */
 const ACCEPTS = /^accepted,/;
 const TOLERANCE_S = 300;
 /** An answer that took longer may have met a sender that had given up. */
-const IN_TIME_MS = 300;
+export const IN_TIME_MS = 300;
 /** An answer that was written so shortly before the receiver went down may have been lost on its way. */
 const LOST_ON_THE_WAY_MS = 200;
 /** A process that did nothing for so long has requests waiting, and needs some time for them. */
 const STARVED_MS = 400;
 const BREATH_MS = 20;
+/** A shorter one hinders nobody. */
+const HINDERED_MS = 50;
 const CATCHES_UP_WITHIN_MS = 2_000;
 
 export type ListenerName = "taking" | "refusing";
@@ -59,6 +62,8 @@ export interface ChaosReceiver {
   readonly unsound: readonly string[];
   /** How often it failed in each way. */
   readonly failures: ReadonlyMap<string, number>;
+  /** When this process was let do nothing, for a shorter or longer time. */
+  readonly standstills: readonly Hindrance[];
   /** How late one timer in twenty is at least: what the machine leaves to its processes. */
   lagMs(): number;
   /** Breaks every connection, and is not there for a while. */
@@ -67,16 +72,24 @@ export interface ChaosReceiver {
 }
 
 /** When this process was let do nothing: what it answers then may meet a sender that has given up. */
-function lapses(): { ended(): number; lagMs(): number; stop(): void } {
+function lapses(): {
+  ended(): number;
+  lagMs(): number;
+  readonly standstills: readonly Hindrance[];
+  stop(): void;
+} {
   let [last, ended] = [performance.now(), Number.NEGATIVE_INFINITY];
   const lags: number[] = [];
+  const standstills: Hindrance[] = [];
   const timer = setInterval(() => {
     const now = performance.now();
     if (now - last > STARVED_MS) ended = now;
+    if (now - last > HINDERED_MS) standstills.push({ kind: "standstill", from: last, to: now });
     lags.push(now - last - BREATH_MS);
     last = now;
   }, BREATH_MS);
   return {
+    standstills,
     lagMs: () => lags.sort((a, b) => a - b)[Math.floor(0.95 * lags.length)] ?? 0,
     ended: () => (performance.now() - last > STARVED_MS ? performance.now() : ended),
     stop: () => clearInterval(timer),
@@ -205,6 +218,7 @@ export async function chaosReceiver(
     runs,
     unsound,
     failures,
+    standstills: lapse.standstills,
     lagMs: lapse.lagMs,
     async goDown(ms) {
       await close();

@@ -10,12 +10,14 @@ const OPTIONS = { timeout: 600_000, concurrent: true };
 async function keepsRate(open: () => Promise<LiveEngine>): Promise<void> {
   const free = await rateRun(await open(), 5, { isPaced: false });
   const engine = await open();
-  const { perSecond, again } = await rateRun(engine, LONG ? 60 : 5);
-  console.info(engine.name, { perSecond, again, withoutRate: free.perSecond });
+  const { perSecond, burst, again, unasked } = await rateRun(engine, LONG ? 60 : 5);
+  console.info(engine.name, { perSecond, burst, again, withoutRate: free.perSecond });
   // A busy machine takes from a few seconds more than from a minute; it is asked for no more than it can do without.
   expect(perSecond).toBeGreaterThan(LONG ? 47.5 : Math.min(25, free.perSecond / 2));
   expect(perSecond).toBeLessThan(LONG ? 52.5 : 75); // by itself, each of the four would add 50
+  expect(burst).toBeLessThanOrEqual(50 + 1); // times are whole milliseconds
   expect(again).toBeLessThanOrEqual(50); // what the killed worker had under way
+  expect(unasked).toEqual([]);
 }
 
 async function keepsConcurrency(engine: LiveEngine): Promise<void> {

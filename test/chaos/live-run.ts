@@ -30,7 +30,7 @@ export class LiveRun {
   readonly #engine: LiveEngine;
   readonly #limits: Limits;
   readonly #attemptTimeoutMs: number;
-  readonly #leaseMs: number;
+  readonly leaseMs: number;
   readonly #workers: ChaosProcess[] = [];
   readonly #begun: ChaosProcess[] = [];
   readonly #folder = mkdtempSync(join(tmpdir(), "hookproof-chaos-tenants-"));
@@ -40,7 +40,7 @@ export class LiveRun {
     this.#engine = engine;
     this.#limits = limits;
     this.#attemptTimeoutMs = attemptTimeoutMs;
-    this.#leaseMs = attemptTimeoutMs + LEASE_MARGIN_MS;
+    this.leaseMs = attemptTimeoutMs + LEASE_MARGIN_MS;
     const listeners = () => ({ url: "http://127.0.0.1/api/v1/webhooks/incoming/lst_1", signer: NOBODY });
     this.outbox = createOutbox({ store: engine.store, listeners });
   }
@@ -53,7 +53,7 @@ export class LiveRun {
 
   async begin(index: number): Promise<void> {
     const { name: engine, place } = this.#engine;
-    const times = { attemptTimeoutMs: this.#attemptTimeoutMs, leaseMs: this.#leaseMs };
+    const times = { attemptTimeoutMs: this.#attemptTimeoutMs, leaseMs: this.leaseMs };
     const common = { engine, place, ...times, limits: this.#limits };
     const process = startProcess("live-process.mjs", { ...common, name: index, tenants: this.#file });
     this.#workers[index] = process;
@@ -81,7 +81,7 @@ export class LiveRun {
       await pass(ms);
       worker?.signal("SIGSTOP");
     }
-    await pass(this.#leaseMs + 300);
+    await pass(this.leaseMs + 300);
     worker?.signal("SIGCONT");
     this.interruptions.push({ dispatcher: index, kind: "stop", from, to: performance.now() });
   }

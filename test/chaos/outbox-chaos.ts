@@ -3,9 +3,16 @@ import type { OutboxStore } from "hookproof/outbox/store";
 import { waitFor } from "hookproof/testing";
 import { seededRandom } from "../kit/seed.mjs";
 import { type ChaosProcess, startProcess } from "./chaos-process.js";
-import { chaosReceiver, type ListenerName } from "./chaos-receiver.js";
+import { chaosReceiver, IN_TIME_MS, type ListenerName } from "./chaos-receiver.js";
 import { keptHistory, type Remark } from "./history.js";
-import { brokenPromises, type ChaosEvidence, type Interruption, type Told } from "./outbox-judge.js";
+import {
+  boundAnswers,
+  brokenPromises,
+  type ChaosEvidence,
+  type Hindrance,
+  type Interruption,
+  type Told,
+} from "./outbox-judge.js";
 
 const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 const PRODUCERS = 2;
@@ -13,6 +20,8 @@ const DISPATCHERS = 2;
 const CONCURRENCY = 24;
 const FIRST_DELAY_MS = 25;
 const MAX_RETRY_AFTER_MS = 100;
+/** By the dispatcher's clock until the request goes out, and then by the machine's. */
+const ATTEMPT_TIMEOUT_MS = 2_000;
 /** By the dispatcher's clock: docs/guides/outbox-operating.md. */
 const HANGS_AFTER_MS = 1_000;
 /** What a wait for something that is bound to come may take. */
@@ -73,13 +82,23 @@ export async function outboxChaos(
   };
   const interruptions: Interruption[] = [];
   const outages: { from: number; to: number }[] = [];
+  const hindrances: Hindrance[] = [];
   const remarks: Remark[] = [];
   const policy = {
     concurrency: CONCURRENCY,
     firstDelayMs: FIRST_DELAY_MS,
     maxRetryAfterMs: MAX_RETRY_AFTER_MS,
   };
-  const common = { engine: name, place, secret: SECRET, startedAt, speed, leaseMs, ...policy };
+  const common = {
+    engine: name,
+    place,
+    secret: SECRET,
+    startedAt,
+    speed,
+    leaseMs,
+    attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+    ...policy,
+  };
   let started = 0;
   const producers: ChaosProcess[] = [];
   const dispatchers: ChaosProcess[] = [];
@@ -105,15 +124,18 @@ export async function outboxChaos(
     const process = startProcess("outbox-process.mjs", task);
     begun.push(process);
     await process.isReady((line) => {
-      const { said, starved } = line as ToldLine;
+      const { said, starved, hindrance } = line as ToldLine;
+      const here = ({ from, to }: { readonly from: number; readonly to: number }) => ({
+        from: from - performance.timeOrigin,
+        to: to - performance.timeOrigin,
+      });
       if (said !== undefined)
         remarks.push({ at: performance.now(), text: `${task.role} ${task.name} ${said}` });
+      else if (hindrance)
+        hindrances.push({ dispatcher: task.dispatcher, kind: hindrance.kind, ...here(hindrance) });
       else if (!starved) note(line as ToldLine);
       else if (task.dispatcher !== undefined && !stopped.has(task.dispatcher))
-        interruptions.push({
-          ...{ dispatcher: task.dispatcher, kind: "starved" },
-          ...{ from: starved.from - performance.timeOrigin, to: starved.to - performance.timeOrigin },
-        });
+        interruptions.push({ dispatcher: task.dispatcher, kind: "starved", ...here(starved) });
     });
     return process;
   }
@@ -201,7 +223,11 @@ export async function outboxChaos(
     const stats = await store.stats();
     const evidence: ChaosEvidence = {
       ...{ told, requests, runs, unsound, interruptions, outages, entries, dead, stats },
-      limits: { ...policy, hangsAfterMs, lagMs: receiver.lagMs() },
+      hindrances: [...hindrances, ...receiver.standstills],
+      limits: {
+        ...{ ...policy, hangsAfterMs, leaseMs, lagMs: receiver.lagMs() },
+        patienceMs: (ATTEMPT_TIMEOUT_MS - IN_TIME_MS) / speed,
+      },
     };
     const broken = brokenPromises(evidence);
     if (broken.length > 0) console.info(`history: ${keptHistory(name, broken, evidence, remarks)}`);
@@ -215,6 +241,7 @@ export async function outboxChaos(
         runs: runs.length,
         deadLetters: dead.length,
         requests: requests.length,
+        boundAnswers: boundAnswers(evidence),
         answered409: requests.filter(({ status }) => status === 409).length,
         failedRequests: [...failures.values()].reduce((sum, count) => sum + count, 0),
         lagMs: Math.round(receiver.lagMs()),
@@ -244,4 +271,5 @@ type ToldLine = Partial<Record<"offered" | "acknowledged" | "undone", ToldEvents
   readonly said?: string;
   /** By the machine's clock. */
   readonly starved?: { readonly from: number; readonly to: number };
+  readonly hindrance?: Pick<Hindrance, "kind" | "from" | "to">;
 };

@@ -37,7 +37,11 @@ const sound = (fields: Partial<ChaosEvidence> = {}): ChaosEvidence => ({
   unsound: [],
   interruptions: [],
   outages: [],
-  limits: { concurrency: 2, hangsAfterMs: 1_000, firstDelayMs: 25, maxRetryAfterMs: 100, lagMs: 0 },
+  hindrances: [],
+  limits: {
+    ...{ concurrency: 2, hangsAfterMs: 1_000, firstDelayMs: 25, maxRetryAfterMs: 100, lagMs: 0 },
+    ...{ leaseMs: 4_500, patienceMs: 100 },
+  },
   entries: entries([200]),
   dead: [letter("r", [500, 422])],
   stats: [{ listener: "taking", pending: 0, inFlight: 0, delivered: 1, dead: 0, oldestAgeMs: 0 }],
@@ -82,8 +86,7 @@ it("finds nothing in a sound run", () => {
 });
 
 it("lets an event be sent again whose outcome was unknown, as its worker was killed or the answer was lost", () => {
-  const sentAgain = { requests: [request(), again(), ...refusals(500, 422)] };
-  expect(brokenPromises(sound({ ...sentAgain, interruptions: [kill], entries: entries([409]) }))).toEqual([]);
+  expect(sentAgain({ interruptions: [kill] })).toEqual([]);
   const lost = request({ isKnown: false });
   const requests = [lost, again(), ...refusals(500, 422)];
   expect(brokenPromises(sound({ requests, entries: entries([undefined, 409]) }))).toEqual([]);
@@ -91,6 +94,34 @@ it("lets an event be sent again whose outcome was unknown, as its worker was kil
   const stop = { dispatcher: 1, kind: "stop" as const, from: 9_000, to: 14_900 };
   const late = [request(), again({ dispatcher: 1 }), ...refusals(500, 422)];
   expect(brokenPromises(sound({ requests: late, interruptions: [stop] }))).toEqual([]);
+});
+
+const standstill = (from: number, to: number, dispatcher?: number) => ({
+  ...{ kind: "standstill" as const, from, to },
+  dispatcher,
+});
+const sentAgain = (fields: Partial<ChaosEvidence>) =>
+  brokenPromises(
+    sound({ requests: [request(), again(), ...refusals(500, 422)], entries: entries([409]), ...fields }),
+  );
+
+it.each<[string, Partial<ChaosEvidence>]>([
+  ["stood still until its lease was over", { hindrances: [standstill(10_020, 13_000, 0)] }],
+  ["stood still again and again", { hindrances: [standstill(10_020, 11_520), standstill(11_530, 13_030)] }],
+  ["stood still before it sent", { hindrances: [standstill(9_850, 9_980)] }],
+  ["had no store until its lease was over", { outages: [{ from: 10_005, to: 13_000 }] }],
+  ["had calls that failed for so long", { hindrances: [{ kind: "failure", from: 10_005, to: 13_000 }] }],
+])("lets an event be sent again whose worker %s", (_, fields) => {
+  expect(sentAgain(fields)).toEqual([]);
+});
+
+it.each<[string, Partial<ChaosEvidence>]>([
+  ["stood still, and then had time enough", { hindrances: [standstill(10_020, 11_500)] }],
+  ["worked while another one stood still", { hindrances: [standstill(10_020, 13_000, 1)] }],
+  ["stood still for too short a time before it sent", { hindrances: [standstill(9_900, 9_980)] }],
+  ["had its store back in time", { outages: [{ from: 10_005, to: 11_500 }] }],
+])("notices an event that is sent again whose worker %s", (_, fields) => {
+  expect(sentAgain(fields).join()).toContain("sent again");
 });
 
 const told = (taking: string[], acknowledged = taking) => ({

@@ -16,6 +16,16 @@ export interface Interruption {
   readonly to: number;
 }
 
+/** What kept a dispatcher, or all of them, from work for a while, as those say who counted it. */
+export interface Hindrance {
+  /** Absent: every one of them. */
+  readonly dispatcher?: number | undefined;
+  /** A process stood still; a call of the store took long, or calls of it failed from the first of these to the last. */
+  readonly kind: "standstill" | "slow call" | "failure";
+  readonly from: number;
+  readonly to: number;
+}
+
 /** The limits that the dispatchers were given, in milliseconds of the test's process. */
 interface ChaosLimits {
   readonly concurrency: number;
@@ -24,6 +34,9 @@ interface ChaosLimits {
   readonly firstDelayMs: number;
   /** Every `Retry-After` of the receiver is longer. */
   readonly maxRetryAfterMs: number;
+  readonly leaseMs: number;
+  /** A sender that stood still for less while it sent has not given up when an answer in time comes. */
+  readonly patienceMs: number;
   /** How late one timer in twenty is at least on this machine. */
   readonly lagMs: number;
 }
@@ -37,6 +50,7 @@ export interface ChaosEvidence {
   readonly interruptions: readonly Interruption[];
   /** When no dispatcher could reach the store. */
   readonly outages: readonly { readonly from: number; readonly to: number }[];
+  readonly hindrances: readonly Hindrance[];
   readonly limits: ChaosLimits;
   /** Where each acknowledged event stands in the end. */
   readonly entries: ReadonlyMap<string, readonly OutboxEntry[]>;
@@ -44,10 +58,14 @@ export interface ChaosEvidence {
   readonly stats: readonly ListenerStats[];
 }
 
-/** What a dispatcher may take to store what became of an attempt, while its store can be reached. */
+/** What a dispatcher may take to store what became of an attempt, of the time that it has for itself. */
 const STORED_WITHIN_MS = 1_500;
-/** After it was continued, a dispatcher may send what it was about to send when it was stopped. */
+/** After it was continued, a dispatcher may send what it was about to send when it was stopped, of such time. */
 const LATE_WITHIN_MS = 1_000;
+/** What it may take of it from the beginning of a lease to the arrival of its request. */
+const SENT_WITHIN_MS = 300;
+/** A dispatcher waits before it asks a store again that has failed: as long as that has lasted, and this at most. */
+const MAX_PAUSE_MS = 5_000;
 /** What times of two processes may differ by: each is in whole milliseconds of the machine's clock. */
 const SLACK_MS = 6;
 /** Where attempts count as hanging sooner, a busy machine has some that hang, and nobody outside can count the rest. */
@@ -75,6 +93,11 @@ export function brokenPromises(evidence: ChaosEvidence): string[] {
       .filter(({ pending, inFlight }) => pending !== 0 || inFlight !== 0)
       .map(({ listener, pending, inFlight }) => `${listener}: ${pending} pending, ${inFlight} in flight`),
   ];
+}
+
+/** How many answers were bound to be stored: the rules about what comes after an answer hold for these. */
+export function boundAnswers(evidence: ChaosEvidence): number {
+  return evidence.requests.filter((one) => one.isKnown && isStored(one, evidence)).length;
 }
 
 /** Each acknowledged event runs once, and nothing that was rolled back does. */
@@ -108,14 +131,65 @@ function order(runs: ChaosEvidence["runs"]): string[] {
   });
 }
 
+/** The time that a dispatcher has for itself: it does not stand still, and its store answers. */
+class OwnTime {
+  /** By their beginnings, and the last to end first. */
+  readonly #forwards: readonly Omit<Hindrance, "dispatcher">[];
+  readonly #backwards: readonly Omit<Hindrance, "dispatcher">[];
+
+  constructor(dispatcher: number, { hindrances, outages }: ChaosEvidence) {
+    const own = hindrances.filter((one) => one.dispatcher === undefined || one.dispatcher === dispatcher);
+    const all = [...own, ...outages.map((one) => ({ ...one, kind: "failure" as const }))];
+    this.#forwards = all.toSorted((a, b) => a.from - b.from);
+    this.#backwards = all.toSorted((a, b) => b.to - a.to);
+  }
+
+  /** When it has had so much since a moment. After its store has failed, it is given as much once more. */
+  after(ms: number, since: number): number {
+    let [at, left] = [since, ms];
+    for (const { kind, from, to } of this.#forwards) {
+      if (to <= at) continue;
+      if (from >= at + left) break;
+      left = kind === "failure" ? ms : left - Math.max(0, from - at);
+      const pause = kind === "failure" ? Math.max(0, Math.min(MAX_PAUSE_MS, to - from) - ms) : 0;
+      at = to + pause;
+    }
+    return at + left;
+  }
+
+  /** Since when it has had so much until a moment. */
+  before(ms: number, until: number): number {
+    let [at, left] = [until, ms];
+    for (const { from, to } of this.#backwards) {
+      if (from >= at) continue;
+      if (to <= at - left) break;
+      left -= Math.max(0, at - to);
+      at = from;
+    }
+    return at - left;
+  }
+}
+
+const ownTimes = new WeakMap<ChaosEvidence, Map<number, OwnTime>>();
+
+function ownTimeOf(dispatcher: number, evidence: ChaosEvidence): OwnTime {
+  const known = ownTimes.get(evidence) ?? new Map<number, OwnTime>();
+  ownTimes.set(evidence, known);
+  const own = known.get(dispatcher) ?? new OwnTime(dispatcher, evidence);
+  known.set(dispatcher, own);
+  return own;
+}
+
 /** Whether a dispatcher that got an answer lived to store it, and had the right to. */
 function isStored(request: SeenRequest, evidence: ChaosEvidence): boolean {
   const { dispatcher, at, answeredAt = at } = request;
-  const outages = evidence.outages.filter(
-    ({ from, to }) => to >= at && from <= answeredAt + STORED_WITHIN_MS,
-  );
-  const until = Math.max(answeredAt, ...outages.map(({ to }) => to)) + STORED_WITHIN_MS;
-  const { interruptions } = evidence;
+  const { interruptions, limits } = evidence;
+  const own = ownTimeOf(dispatcher, evidence);
+  const until = own.after(STORED_WITHIN_MS, answeredAt);
+  const claimedAt = own.before(SENT_WITHIN_MS, at);
+  // Its lease may have been over, or it had given up before it knew the answer.
+  if (until - claimedAt >= limits.leaseMs || at - claimedAt - SENT_WITHIN_MS >= limits.patienceMs)
+    return false;
   const isHit = interruptions.some(
     (one) => one.dispatcher === dispatcher && one.to >= at - SLACK_MS && one.from <= until,
   );
@@ -123,10 +197,13 @@ function isStored(request: SeenRequest, evidence: ChaosEvidence): boolean {
 }
 
 /** Whether a request may be what its dispatcher was about to send when it was stopped. */
-function isLate({ dispatcher, at }: SeenRequest, { interruptions }: ChaosEvidence): boolean {
-  return interruptions.some(
+function isLate({ dispatcher, at }: SeenRequest, evidence: ChaosEvidence): boolean {
+  return evidence.interruptions.some(
     (one) =>
-      one.dispatcher === dispatcher && one.kind !== "kill" && at >= one.from && at <= one.to + LATE_WITHIN_MS,
+      one.dispatcher === dispatcher &&
+      one.kind !== "kill" &&
+      at >= one.from &&
+      at <= ownTimeOf(dispatcher, evidence).after(LATE_WITHIN_MS, one.to),
   );
 }
 

@@ -8,6 +8,7 @@ import { seededRandom } from "../kit/seed.mjs";
 import { ENGINES } from "./outbox-engines.mjs";
 
 const STARVED_MS = 400;
+const HINDERED_MS = 50;
 const task = JSON.parse(process.argv[2]);
 const { role, name, engine, place, urls, secret, startedAt, speed, leaseMs } = task;
 const clock = { now: () => startedAt + (Date.now() - startedAt) * speed };
@@ -26,8 +27,32 @@ let lastBreath = Date.now();
 setInterval(() => {
   const now = Date.now();
   if (now - lastBreath > STARVED_MS) tell({ starved: { from: lastBreath, to: now } });
+  if (now - lastBreath > HINDERED_MS) tell({ hindrance: { kind: "standstill", from: lastBreath, to: now } });
   lastBreath = now;
 }, 20).unref();
+/** Tells when calls of the store took long, and since when they fail. */
+const watched = (store) => {
+  let failingSince;
+  const ended = (from, kind) => {
+    failingSince = kind === "failure" ? (failingSince ?? from) : undefined;
+    const hindrance = { kind, from: failingSince ?? from, to: Date.now() };
+    if (hindrance.to - hindrance.from > HINDERED_MS) tell({ hindrance });
+  };
+  const methods = Object.entries(store).map(([name, method]) => {
+    const watching = (...given) => {
+      const from = Date.now();
+      const result = method.apply(store, given);
+      if (result instanceof Promise)
+        result.then(
+          () => ended(from, "slow call"),
+          () => ended(from, "failure"),
+        );
+      return result;
+    };
+    return [name, watching];
+  });
+  return Object.fromEntries(methods);
+};
 let isTold = false;
 process.stdin.on("data", () => {
   isTold = true;
@@ -36,7 +61,7 @@ process.stdin.on("data", () => {
 const { store, transaction } = await ENGINES[engine](place, clock);
 const signer = hmacSigner({ secret });
 const outbox = createOutbox({
-  store,
+  store: role === "dispatcher" ? watched(store) : store,
   // The machine of each dispatcher has a clock of its own, which is off; the store's is right.
   clock: { now: () => clock.now() + (task.clockOffMs ?? 0) },
   wait: (ms, signal) => pass(ms / speed, undefined, { signal }).catch(() => {}),
@@ -52,7 +77,7 @@ const outbox = createOutbox({
         url,
         signer,
         concurrency: 3 * task.concurrency, // so that the limit over all listeners is the one that counts
-        attemptTimeoutMs: 2_000,
+        attemptTimeoutMs: task.attemptTimeoutMs,
         retry: {
           firstDelayMs: task.firstDelayMs * speed,
           maxDelayMs: 500 * speed,

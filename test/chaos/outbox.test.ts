@@ -19,6 +19,7 @@ function expectPromisesKept({ broken, failures, keys, summary }: ChaosResult): v
   expect(keys).toBeGreaterThan(0);
   expect(summary.deadLetters).toBeGreaterThan(0);
   expect(summary.answered409).toBeGreaterThan(0);
+  expect(summary.boundAnswers).toBeGreaterThan(0);
   expect([...failures].filter(([, count]) => count === 0)).toEqual([]);
 }
 

@@ -174,13 +174,15 @@ export async function tenantsChaos(
     const broken = [
       ...brokenPromises({
         told: { taking: { offered, acknowledged: new Set(offered.keys()) }, refusing: nothing },
-        ...{ requests, runs, unsound: [], interruptions, outages: [], entries, dead },
+        ...{ requests, runs, unsound: [], interruptions, outages: [], hindrances: [], entries, dead },
         limits: {
           concurrency: 250,
           hangsAfterMs: 0,
           firstDelayMs: FIRST_DELAY_MS,
           maxRetryAfterMs: 0,
           lagMs: 0,
+          leaseMs: run.leaseMs,
+          patienceMs: ATTEMPT_MS,
         },
         stats: await run.outbox.stats(),
       }),
