@@ -1,6 +1,6 @@
 // @ts-check
 // Runs stages of CI side by side as far as the processors go, prints each when it ends, and at the end what took how long,
-// which test files took longest, what failed with the command that repeats it and its last lines, and what passed only when
+// which test files took most of the processors, what failed with the command that repeats it and its last lines, and what passed only when
 // it ran once more, alone.
 import { spawn } from "node:child_process";
 import { chmodSync, createWriteStream, existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ const LONGEST = 25;
  * @property {{ command(line: string, env?: Record<string, string>): string[] }} [as] who runs it
  *
  * @typedef {{ passed: number, failed: number, skipped: number, failedIn: string[],
- *   faults?: { file: string, words: string }[], longest?: { name: string, seconds: number }[] }} Outcome
+ *   faults?: { file: string, words: string }[], longest?: { name: string, seconds: number, processor: number }[] }} Outcome
  */
 
 /**
@@ -41,7 +41,7 @@ export async function runStages({ work, env, processors, stages }) {
   const ended = new Set();
   /** @type {{ name: string, from: number, took: number }[]} */
   const durations = [];
-  /** @type {{ name: string, seconds: number }[]} */
+  /** @type {NonNullable<Outcome["longest"]>} */
   const files = [];
   /** @type {string[]} */
   const failures = [];
@@ -91,9 +91,11 @@ export async function runStages({ work, env, processors, stages }) {
   for (const { name, from, took } of durations.sort((a, b) => a.from - b.from))
     console.log(`${String(from).padStart(5)} s ${String(took).padStart(5)} s  ${name}`);
   console.log(`${" ".repeat(8)}${String(seconds()).padStart(5)} s  in all`);
-  if (files.length > 0) console.log("\n   took  file, next to others");
-  for (const { name, seconds: took } of files.sort((a, b) => b.seconds - a.seconds).slice(0, LONGEST))
-    console.log(`${String(took).padStart(5)} s  ${name}`);
+  if (files.length > 0) console.log("\nprocessor  took  file, next to others");
+  for (const { name, seconds: took, processor } of files
+    .sort((a, b) => b.processor - a.processor)
+    .slice(0, LONGEST))
+    console.log(`${String(processor).padStart(7)} s ${String(took).padStart(3)} s  ${name}`);
   for (const failure of failures) console.log(`\nFAILED ${failure}`);
   for (const { name, words = "" } of unstable)
     console.log(`\nUNSTABLE ${name}: it failed, and passed alone (docs/testing.md)${words}`);

@@ -53,7 +53,7 @@ it("writes down what the run came to, with the files in which something failed o
   expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
     ...{ passed: 1, failed: 1, skipped: 2, skippedIn: ["one.test.ts"], failedIn: ["one.test.ts"] },
     faults: [{ file: "one.test.ts", words: expect.stringMatching(/^fails: expected 1 to be 2 /) }],
-    longest: [{ name: "one.test.ts", seconds: expect.any(Number) }],
+    longest: [{ name: "one.test.ts", seconds: expect.any(Number), processor: expect.any(Number) }],
   });
   const unheard = 'it("throws later", async () => { setTimeout(() => { throw new Error("x"); }); });';
   const wait = 'it("waits", () => new Promise((resolve) => setTimeout(resolve, 50)));';

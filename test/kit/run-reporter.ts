@@ -15,11 +15,15 @@ interface Outcome {
   readonly failedIn: readonly string[];
   /** What the first of the failed tests said. */
   readonly faults: readonly { readonly file: string; readonly words: string }[];
-  /** The files that took longest, the longest first. */
-  readonly longest: readonly { readonly name: string; readonly seconds: number }[];
+  /** The files that took most of the processors, the first of them first. */
+  readonly longest: readonly {
+    readonly name: string;
+    readonly seconds: number;
+    readonly processor: number;
+  }[];
 }
 
-const LONGEST = 12;
+const LONGEST = 25;
 
 /** Failed tests of which the outcome holds what they said, and how much of it: the end of a log is what is kept of a run. */
 const FAULTS = 6;
@@ -82,13 +86,15 @@ function wordsOf(test: TestCase): string {
   return `${test.fullName}: ${said}`.replaceAll(/\s+/g, " ").slice(0, WORDS);
 }
 
-/** By their tests and imports; files run side by side, so these are more than the run took. */
+/** By their tests and imports, with the processes that they start; files run side by side, so they take more than the run. */
 function longestOf(modules: readonly TestModule[]): Outcome["longest"] {
   const took = modules.map((module) => {
     const { duration, collectDuration } = module.diagnostic();
-    return { name: module.relativeModuleId, seconds: Math.round((duration + collectDuration) / 1000) };
+    const { processorSeconds = 0 } = module.meta() as { processorSeconds?: number };
+    const seconds = Math.round((duration + collectDuration) / 1000);
+    return { name: module.relativeModuleId, seconds, processor: Math.round(processorSeconds) };
   });
-  return took.sort((a, b) => b.seconds - a.seconds).slice(0, LONGEST);
+  return took.sort((a, b) => b.processor - a.processor).slice(0, LONGEST);
 }
 
 function writeOutcome(outcome: Outcome): void {

@@ -22,7 +22,7 @@ function run(stages: (work: string) => readonly object[]): { end: string; code: 
 /** Stands in for vitest: writes what it came to; what has failed passes when it is run alone. */
 const wavering = (seen: string) =>
   `if [ -e ${seen} ]; then echo '{"passed":3,"failed":0,"skipped":0,"failedIn":[]}' > "$HOOKPROOF_OUTCOME"; else touch ${seen}; ` +
-  `echo '{"passed":8,"failed":2,"skipped":0,"failedIn":["test/a.test.ts"],"longest":[{"name":"test/b.test.ts","seconds":71}]}' > "$HOOKPROOF_OUTCOME"; exit 1; fi; true`;
+  `echo '{"passed":8,"failed":2,"skipped":0,"failedIn":["test/a.test.ts"],"longest":[{"name":"test/b.test.ts","seconds":71,"processor":60}]}' > "$HOOKPROOF_OUTCOME"; exit 1; fi; true`;
 
 it("runs every stage whatever fails, and lists what failed with the command that repeats it", () => {
   const { end, code } = run(() => [
@@ -43,7 +43,7 @@ it("names a test file that passed only alone, and is green", () => {
   ]);
   expect(end).toContain("UNSTABLE test/a.test.ts: it failed, and passed alone (docs/testing.md)");
   expect(end).toMatch(/\n10 passed, 0 failed\n$/);
-  expect(end).toContain("   took  file, next to others\n   71 s  test/b.test.ts\n");
+  expect(end).toContain("processor  took  file, next to others\n     60 s  71 s  test/b.test.ts\n");
   expect(code).toBe(0);
 });
 
