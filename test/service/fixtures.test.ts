@@ -68,8 +68,11 @@ describe("a fixture", () => {
   it.each([
     ["users:\n  - displayName: Ada", "team.yaml:2: users[0].id is missing"],
     ["users:\n  - id: ada\n    email: 7", "team.yaml:3: users[0].email must be string"],
-    ["users:\n  - id: ada\n    emial: a@b", "team.yaml:3: users[0].emial is not known here"],
-    ["user: []", "team.yaml:1: user is not known here"],
+    [
+      "users:\n  - id: ada\n    emial: a@b",
+      "team.yaml:3: users[0].emial is not known here; did you mean email?",
+    ],
+    ["user: []", "team.yaml:1: user is not known here; did you mean users?"],
     ["users: {}", "team.yaml:1: users must be array"],
     ["- users", "team.yaml: fixture must be object"],
     ["users: [", "team.yaml:1: "],

@@ -29,7 +29,8 @@ export function unknownNames(operation: Operation, query: object, body: unknown)
   ];
 }
 
-function isNotKnown(name: string, known: readonly string[]): string {
+/** What is said of a name that nothing here has: the nearest one that there is, where one is near. */
+export function isNotKnown(name: string, known: readonly string[]): string {
   return `is not known here${didYouMean(name, known) || didYouMean(camelCase(name), known)}`;
 }
 

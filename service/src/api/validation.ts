@@ -5,6 +5,7 @@ import { ApiError, type FieldViolation } from "./errors.js";
 import { camelCase } from "./lenient-body.js";
 import type { components } from "./openapi.js";
 import { openApiDocument, type ParameterObject, type Schema } from "./openapi-document.js";
+import { isNotKnown } from "./unknown-names.js";
 
 /** The schemas of the OpenAPI document, as types. */
 export type Schemas = components["schemas"];
@@ -17,6 +18,8 @@ const options = {
   ownProperties: true,
   meta: false,
   validateSchema: false,
+  // An error has the schema it is of, and with it the names that are known there.
+  verbose: true,
 } as const;
 let checking: Ajv2020 | undefined;
 let completing: Ajv2020 | undefined;
@@ -166,7 +169,10 @@ function withinDocument(schema: Schema): Schema {
 }
 
 /** `/profileFilters/0/values` as `profileFilters[0].values`. */
-function violation({ instancePath, message, keyword, params }: ErrorObject, place: string): FieldViolation {
+function violation(
+  { instancePath, message, keyword, params, parentSchema }: ErrorObject,
+  place: string,
+): FieldViolation {
   const missing = keyword === "required" ? [String(params.missingProperty)] : [];
   // Of fixtures: the document's own schemas take fields that they do not name.
   const unknown = keyword === "additionalProperties" ? [String(params.additionalProperty)] : [];
@@ -176,6 +182,8 @@ function violation({ instancePath, message, keyword, params }: ErrorObject, plac
     return before ? `${before}.${step}` : step;
   }, "");
   if (missing.length > 0) return { field: path, description: "is missing" };
-  if (unknown.length > 0) return { field: path, description: "is not known here" };
+  const [name] = unknown;
+  if (name !== undefined)
+    return { field: path, description: isNotKnown(name, Object.keys(parentSchema?.properties ?? {})) };
   return { field: path || place, description: message ?? "is not valid" };
 }
