@@ -3,6 +3,7 @@ import { createService } from "hookproof-service";
 import { afterAll, describe, expect, it } from "vitest";
 import { createExpressions } from "../../service/src/automations/expressions.js";
 import fc from "../kit/fast-check.js";
+import { ask, startService } from "./running-service.js";
 
 const service = await createService({
   fixture: {
@@ -320,4 +321,29 @@ describe("the look-ups of a step's templates", () => {
     const { steps } = await debug("many");
     expect(steps[0].expressions[1].failure.message).toContain("more than 100 look-ups");
   });
+});
+
+it("a user that an earlier step looked up has both spellings, and the event its sender's own", async () => {
+  const users = [
+    { id: "ada", displayName: "Ada", email: "ada@example.com", profile: { home_office: "Rome" } },
+  ];
+  const steps = [
+    { name: "find", templates: { user: "{{ directory.users.v1.GetByID('ada') }}" } },
+    {
+      name: "tell",
+      condition: "has(ctx.find.user.display_name) && !has(ctx.find.user.display_nam)",
+      templates: {
+        text: "{{ ctx.find.user.display_name }}, {{ ctx.find.user.displayName }}",
+        home: "{{ ctx.find.user.profile.home_office }}",
+      },
+    },
+    { name: "sent", templates: { id: "{{ ctx.trigger.user_id }}" } },
+  ];
+  const service = await startService({
+    fixture: { users, automations: [{ id: "two", trigger: { hmac: {} }, steps }] },
+  });
+  const body = { event: { userId: "ada" } };
+  const ran = (await ask(service, "POST", "/local/v1/automations/two/debug", { body })).body.steps;
+  expect(ran[1].result).toEqual({ text: "Ada, Ada", home: "Rome" });
+  expect(ran[2].failure).toMatchObject({ code: "FIELD_MISSING" });
 });

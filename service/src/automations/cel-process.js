@@ -9,7 +9,7 @@ import { Failure, isTooLarge } from "./cel/failure.js";
 import { failedPart, followed, seenParts } from "./cel/follow.js";
 import { beginLookUps, wantedLookUps } from "./cel/look-ups.js";
 import { parsed } from "./cel/parse.js";
-import { celValue, jsonValue } from "./cel/values.js";
+import { contextValue, jsonValue } from "./cel/values.js";
 
 /** Ends an evaluation that needs what the service has to look up. */
 class Wanting extends Error {}
@@ -38,7 +38,7 @@ let following;
 /** What an expression gives, and what its parts gave. */
 function traced({ context, expression, maxLength }) {
   following = undefined;
-  const ctx = celValue(JSON.parse(context));
+  const ctx = contextValue(context);
   const written = parsed(expression);
   const isFunction = (name) => environment.funcs.find(name) !== undefined;
   const tree = followed(written, isFunction);
@@ -65,14 +65,14 @@ const answers = {
     if (mistakes.length > 0) throw new Failure("EXPRESSION_INVALID", mistakes.join("; "));
   },
   condition({ context, expression }) {
-    const value = evaluated(expression, celValue(JSON.parse(context)));
+    const value = evaluated(expression, contextValue(context));
     if (typeof value !== "boolean")
       throw new Failure("CONDITION_NOT_BOOLEAN", "the condition is neither true nor false");
     return value;
   },
   trace: traced,
   values({ context, expressions, maxLength }) {
-    const ctx = celValue(JSON.parse(context));
+    const ctx = contextValue(context);
     let length = 0;
     return expressions.map((expression) => {
       const text = JSON.stringify(jsonValue(evaluated(expression, ctx)));

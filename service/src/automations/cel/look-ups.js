@@ -4,7 +4,7 @@ import { create, fromJson } from "@bufbuild/protobuf";
 import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { timestampOf } from "./functions.js";
 import { nearestName } from "./nearest-name.js";
-import { celValue, jsonValue } from "./values.js";
+import { BothSpellings, celValue, jsonValue } from "./values.js";
 
 /** The most look-ups of one evaluation. */
 const MAX_LOOK_UPS = 100;
@@ -120,17 +120,6 @@ function kindOf(json) {
   if (json === null) return "null";
   if (Array.isArray(json)) return "list";
   return typeof json === "object" ? "map" : typeof json;
-}
-
-/** What a look-up gave is read as the API writes it, `displayName`, and as guides do, `display_name`. */
-class BothSpellings extends Map {
-  get(key) {
-    return super.get(this.has(key) ? key : camelCase(key));
-  }
-}
-
-function camelCase(key) {
-  return typeof key === "string" ? key.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase()) : key;
 }
 
 /** The end of a sentence about a function that there is not: the nearest one, where one is near. */

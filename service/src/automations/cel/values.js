@@ -18,6 +18,25 @@ export function celValue(json, depth = 0, Members = Map) {
   );
 }
 
+/** What the service gave is read as the API writes it, `displayName`, and as guides do, `display_name`. */
+export class BothSpellings extends Map {
+  get(key) {
+    return super.get(this.has(key) ? key : camelCase(key));
+  }
+}
+
+function camelCase(key) {
+  return typeof key === "string" ? key.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase()) : key;
+}
+
+/** `ctx` from its JSON. A step may have given what it looked up; the event is what its sender wrote. */
+export function contextValue(text) {
+  const parts = Object.entries(JSON.parse(text));
+  return new Map(
+    parts.map(([name, part]) => [name, celValue(part, 1, name === "trigger" ? Map : BothSpellings)]),
+  );
+}
+
 /** A value as JSON; where JSON has no such type, as protobuf's mapping to JSON writes it. */
 export function jsonValue(value, depth = 0) {
   if (depth > MAX_DEPTH) throw new Failure("RESULT_TOO_LARGE", `deeper than ${MAX_DEPTH} levels`);
