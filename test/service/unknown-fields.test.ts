@@ -39,6 +39,17 @@ it.each<[method: string, path: string, body: object | undefined, message: string
   },
 );
 
+it("the token endpoint takes no notice of what it does not know, as RFC 6749 section 3.2 demands", async () => {
+  const service = await startService();
+  const body = {
+    grant_type: "client_credentials",
+    client_id: service.clientId,
+    client_secret: service.clientSecret,
+    resource: "https://api.example.com/",
+  };
+  expect((await ask(service, "POST", "/auth/v1/token?tenant=a", { body })).status).toBe(200);
+});
+
 it("members of free-form objects are anybody's, and both spellings are known", async () => {
   const service = await startService();
   const body = { trigger: { hmac: {} }, steps: [{ name: "a", templates: { any_thing: { at: "all" } } }] };
