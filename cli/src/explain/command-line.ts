@@ -134,7 +134,7 @@ export const COMMAND_LINE = {
   ],
   DRIVER_MISSING: [
     "PostgreSQL is reached through the package pg, which is installed neither with this program nor in the folder where it runs.",
-    "npm install pg, in the folder where the command runs",
+    "Install the package pg in the folder where the command runs, or globally where this program is.",
   ],
   LISTENERS_MISSING: [
     "A worker delivers to the profiles that have a target, and there is none.",

@@ -1,29 +1,17 @@
 // Who makes a mistake gets its code, and who does what the fix says as it is printed gets on.
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newEventId } from "hookproof";
 import { generateKey } from "hookproof/jwks";
 import { importJWK, SignJWT } from "jose";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { serve } from "../../kit/loopback.js";
 import { openStage, requireBuild, type Stage } from "../../kit/transcript.js";
 import { allAdvice } from "./advice.js";
+import { hostOf } from "./stage-host.js";
 import { STORIES, storyOf } from "./stories.js";
 
 requireBuild();
-
-/** A host of the files in a folder; where a cache has an older copy (`.cached`), that one is shown. */
-async function hostOf(folder: string): Promise<string> {
-  const { url, stop } = await serve((request, response) => {
-    const file = join(folder, request.url ?? "");
-    const found = [`${file}.cached`, file].find((one) => existsSync(one));
-    if (found === undefined) return void response.writeHead(404).end();
-    response.writeHead(200, { "Content-Type": "application/json" }).end(readFileSync(found));
-  });
-  onTestFinished(() => stop());
-  return url;
-}
 
 /** Captures of a right token, and of one with each claim of another value, with the key set. */
 async function writeTokens(folder: string): Promise<void> {

@@ -179,6 +179,32 @@ export const STORIES: readonly Story[] = [
     mistake: "hookproof jwks publish --url {host}/a.json --folder . --settle 100ms",
     fix: ["rm a.json.cached", "hookproof jwks publish --url {host}/a.json --folder ."],
   },
+  {
+    codes: ["EVENT_IN_FLIGHT"],
+    printed: ["hookproof send"],
+    before: [MADE],
+    mistake: `hookproof send {host}/api/v1/webhooks/incoming/lst_busy --data '{}' --secret-file s.txt --retries 0`,
+    shows: /503/,
+    fix: [`hookproof send {host}/api/v1/webhooks/incoming/lst_busy --data '{}' --secret-file s.txt`],
+  },
+  {
+    codes: ["EVENT_NOT_IN_OUTBOX"],
+    printed: ["hookproof outbox status"],
+    before: ["hookproof outbox create --outbox x.db"],
+    mistake: "hookproof outbox attempts 0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10 --outbox x.db",
+    fix: ["hookproof outbox status --outbox x.db"],
+  },
+  {
+    codes: ["OUTBOX_BODY_UNREADABLE"],
+    printed: ["hookproof outbox redrive <event id>"],
+    before: [MADE, "curl -sf {host}/program/enqueue", "curl -sf {host}/program/deliver-with-wrong-key"],
+    mistake: "hookproof outbox dead --outbox sealed.db",
+    fix: [
+      'hookproof outbox redrive "$(cat id.txt)" --outbox sealed.db --yes',
+      "curl -sf {host}/program/deliver-with-right-key",
+      'hookproof outbox attempts "$(cat id.txt)" --outbox sealed.db | grep delivered',
+    ],
+  },
   ...["SUB", "AUD", "HTM"].map((claim) => ({
     codes: [`CLAIM_${claim}_INVALID`],
     printed: ["hookproof verify <capture> --jwks <url> --url <listener url>"],
