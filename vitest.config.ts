@@ -71,7 +71,8 @@ const THOROUGH = [
   "test/service/{token-memory,upload-memory}.test.ts",
   // Hundreds of inputs, and every mutant of a listener.
   "cli/test/{bad-values,hostile-text,mcp-bad-values,mutants,odd-files}.test.ts",
-  "test/doctor/diagnose/{no-false-cause,properties}.test.ts",
+  "test/doctor/{diagnose,schemes}/no-false-cause.test.ts",
+  "test/doctor/diagnose/properties.test.ts",
   "test/doctor/gathered/*.test.ts",
   "test/jwks/hostile-key-sets.test.ts",
   "test/outbox/proxies.test.ts",
