@@ -50,7 +50,7 @@ const THOROUGH = [
   "test/jwks/resolver-hostile.test.ts",
   "test/kit/run-reporter.test.ts",
   "test/packaging/action.test.ts",
-  "test/doctor/probes/{examples,one-bug}.test.ts",
+  "test/doctor/probes/{examples,one-bug,one-bug-tokens}.test.ts",
   "test/receiver/adapter-examples.test.ts",
   "test/schemes/wrong-senders.test.ts",
   "test/service/{cel,cel-conformance,embedding,objects,private-files}.test.ts",
