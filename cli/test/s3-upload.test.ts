@@ -1,12 +1,12 @@
 import type { RequestListener } from "node:http";
 import { expect, it, onTestFinished } from "vitest";
 import { serve } from "../../test/kit/loopback.js";
-import type { Io } from "../src/io.js";
+import type { Context } from "../src/command.js";
 import { s3Upload } from "../src/keys/s3-upload.js";
 
 const env = { AWS_ACCESS_KEY_ID: "AKID", AWS_SECRET_ACCESS_KEY: "secret", AWS_SESSION_TOKEN: "session" };
 const upload = (given: { place?: string; endpoint?: string; region?: string }) =>
-  s3Upload({ env } as unknown as Io, {
+  s3Upload({ io: { env }, config: { texts: () => [] } } as unknown as Pick<Context, "io" | "config">, {
     place: "s3://keys/jwks.json",
     endpoint: undefined,
     region: undefined,
@@ -27,7 +27,7 @@ it("follows no redirect: another server would be given the session token", async
     response.end();
   });
   const endpoint = await started((_, response) => response.writeHead(307, { Location: other }).end());
-  await expect(upload({ endpoint })("{}", new AbortController().signal)).rejects.toThrow(
+  await expect((await upload({ endpoint }))("{}", new AbortController().signal)).rejects.toThrow(
     "s3://keys/jwks.json: the store answered 307.",
   );
   expect(got).toEqual([]);
@@ -47,7 +47,7 @@ it.each([200, 403])("reads no more than the beginning of an answer: %i", async (
     response.on("drain", more).on("error", () => {});
     more();
   });
-  const failure = await upload({ endpoint })("{}", new AbortController().signal).catch(String);
+  const failure = await (await upload({ endpoint }))("{}", new AbortController().signal).catch(String);
   if (status === 200) expect(failure).toBeUndefined();
   else expect(failure).toContain("the store answered 403 AccessDenied.");
 });
@@ -65,6 +65,6 @@ it.each([
   { endpoint: "https://store.example.com/?a=b" },
   { endpoint: "https://store.example.com/#a" },
   { endpoint: "https://user@store.example.com/" },
-])("refuses %j", (given) => {
-  expect(() => upload(given)).toThrow(/^--s3/);
+])("refuses %j", async (given) => {
+  await expect(upload(given)).rejects.toThrow(/^--s3/);
 });

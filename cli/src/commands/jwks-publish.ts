@@ -8,9 +8,9 @@ import {
   type KeyStore,
   publishKeySet,
 } from "hookproof/node";
-import type { Args, Command, Context } from "../command.js";
-import { EXIT, usageError } from "../failure.js";
-import type { Io } from "../io.js";
+import type { Command, Context } from "../command.js";
+import { PLAIN_HTTP_FLAG } from "../credentials/flags.js";
+import { EXIT, refuseIdle, usageError } from "../failure.js";
 import { openStore, PRIVATE_STORE_FLAGS } from "../keys/key-store-flags.js";
 import { keySetTransport } from "../keys/keys.js";
 import { countOf, type Output } from "../output.js";
@@ -45,6 +45,7 @@ export const jwksPublish: Command = {
       describe: "upload to a store that speaks S3; AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are read",
     },
     "s3-endpoint": { type: "string", value: "<url>", describe: "the store's URL; Amazon's by default" },
+    ...PLAIN_HTTP_FLAG,
     "s3-region": { type: "string", value: "<name>", describe: "the store's region; us-east-1 by default" },
     "cache-max-age": {
       type: "number",
@@ -106,7 +107,7 @@ export const jwksPublish: Command = {
     }
     const url = args.text("url");
     if (url === undefined) throw usageError("--url is missing: where listeners fetch the key set.");
-    const upload = await uploadOf(io, args, url);
+    const upload = await uploadOf(context, url);
     if ((await store.load()).length === 0) {
       const { kid } = await store.generate({ alg: "ES256" });
       out.note(`The store was empty; generated the key ${kid} (ES256).`);
@@ -119,15 +120,17 @@ export const jwksPublish: Command = {
 };
 
 /** The one way to upload that the flags name. */
-async function uploadOf(io: Io, args: Args, url: string): Promise<KeySetUpload> {
+async function uploadOf(context: Context, url: string): Promise<KeySetUpload> {
+  const { args } = context;
   const [folder, program, s3] = [args.text("folder"), args.text("command"), args.text("s3")];
   if ([folder, program, s3].filter((given) => given !== undefined).length !== 1)
     throw usageError("Give one of --folder, --command and --s3.");
   if (args.isGiven("arg") && program === undefined) throw usageError("--arg goes with --command.");
+  if (s3 === undefined) refuseIdle(args, ["s3-endpoint", "s3-region", "plain-http"], "goes with --s3.");
   if (folder !== undefined) return fileUpload(join(folder, pathOf(url)));
   if (program !== undefined) return commandUpload(program, args.texts("arg"));
   const { s3Upload } = await import("../keys/s3-upload.js");
-  return s3Upload(io, {
+  return s3Upload(context, {
     place: s3 ?? "",
     endpoint: args.text("s3-endpoint"),
     region: args.text("s3-region"),

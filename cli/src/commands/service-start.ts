@@ -13,6 +13,7 @@ import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../serve/ins
 import {
   AUTOMATION_FLAGS,
   automationOptions,
+  BUCKET_FLAG,
   bucketOf,
   clientSecret,
   clientSecretFile,
@@ -89,6 +90,7 @@ export const serviceStart: Command = {
       completes: "file",
     },
     ...AUTOMATION_FLAGS,
+    ...BUCKET_FLAG,
     ...INSPECTOR_FLAGS,
     ...SERVING_FLAGS,
   },
@@ -105,7 +107,7 @@ export const serviceStart: Command = {
     const faults = faultsOf(args, FAULT_OPERATION_IDS);
     const clock = clockOf(args);
     const source = await sourceOf(args);
-    const s3 = bucketOf(io);
+    const s3 = await bucketOf(context);
     const db = databaseFile(io, args);
     const limits = tokenLimits(args);
     const automations = automationOptions(args);

@@ -164,9 +164,10 @@ async function runningState(context: Context, url: string, withSecrets: boolean)
   )) as Fixture;
 }
 
-async function databaseState({ io }: Context, db: string, withSecrets: boolean): Promise<Fixture> {
+async function databaseState(context: Context, db: string, withSecrets: boolean): Promise<Fixture> {
   const { exportDatabase } = await import("hookproof-service");
-  return onDatabase(() => exportDatabase({ db, s3: bucketOf(io), withSecrets }));
+  const s3 = await bucketOf(context);
+  return onDatabase(() => exportDatabase({ db, s3, withSecrets }));
 }
 
 function isUrl(place: string): boolean {

@@ -6,9 +6,9 @@ import { CliError, EXIT, usageError } from "../failure.js";
 import {
   askControl,
   BASE_URL_FLAG,
-  baseUrlOf,
   exchanged,
   SERVICE_CONNECTION_FLAGS,
+  serviceUrl,
 } from "../serve/control-client.js";
 import {
   clientSecretFile,
@@ -70,11 +70,12 @@ export const serviceToken: Command = {
     const { args, out } = context;
     if (args.flag("sdk")) return printSdkCredentials(context);
     if (args.isGiven("issuer")) throw usageError("--issuer belongs to --sdk.");
+    const url = `${await serviceUrl(context)}/auth/v1/token`;
     const { id, secret } = await clientOf(context);
     const form = { grant_type: "client_credentials", client_id: id, client_secret: secret };
     const { answer } = await exchanged(context, {
       method: "POST",
-      url: `${baseUrlOf({ args })}/auth/v1/token`,
+      url,
       headers: [["Content-Type", "application/x-www-form-urlencoded"]],
       body: new URLSearchParams(form).toString(),
     });
@@ -125,7 +126,7 @@ function rightsOf(args: Args): { role: string; userId?: string } {
  */
 async function printSdkCredentials(context: Context): Promise<number> {
   const { args, out } = context;
-  const baseUrl = baseUrlOf(context);
+  const baseUrl = await serviceUrl(context);
   const { host, hostname } = new URL(baseUrl);
   const issuer = args.text("issuer") ?? hostname;
   if (!/^[A-Za-z0-9._-]{1,253}$/.test(issuer))

@@ -14,6 +14,7 @@ import {
 import {
   AUTOMATION_FLAGS,
   automationOptions,
+  BUCKET_FLAG,
   bucketOf,
   DATABASE_FLAG,
   databaseFile,
@@ -33,6 +34,7 @@ export const serviceSeed: Command = {
     ...DATABASE_FLAG,
     ...SEED_FLAGS,
     ...AUTOMATION_FLAGS,
+    ...BUCKET_FLAG,
     replace: { type: "boolean", describe: "replace the data of a database that has some" },
   },
   examples: [
@@ -95,7 +97,7 @@ export const serviceReset: Command = {
     }
     const { resetDatabase } = await import("hookproof-service");
     const progress = startProgress(context, undefined);
-    const options = { db, s3: bucketOf(io), ...automationOptions(args) };
+    const options = { db, s3: await bucketOf(context), ...automationOptions(args) };
     await onDatabase(() => resetDatabase(options)).finally(() => progress.finish());
     out.document({ type: "reset", ok: true, db });
     out.line(db);

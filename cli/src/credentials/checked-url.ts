@@ -1,6 +1,7 @@
 // Refuses a URL that has more than one reading before it is stored.
 import { createEvent, HookproofError, type Signer, signRequest } from "hookproof";
 import { CliError, EXIT, usageError } from "../failure.js";
+import { PLAIN_HTTP_HINT } from "../send/connection-hint.js";
 import { checkedPort, isHttpUrl, shownUrl, typedTarget } from "./typed-target.js";
 
 /** A target as a profile keeps it: a URL, or the port of a local listener; refused where it is neither. */
@@ -45,9 +46,7 @@ export async function requireTls(
       EXIT.usage,
       error.code,
       `${name} is plain HTTP to ${host}, which is not on this machine.`,
-      {
-        hint: "Use https://; in development --plain-http <host> allows http:// to a name that no public DNS has.",
-      },
+      { hint: PLAIN_HTTP_HINT },
     );
   }
 }

@@ -2,9 +2,10 @@
 import { AwsClient } from "aws4fetch";
 import { HookproofError } from "hookproof";
 import type { KeySetUpload } from "hookproof/node";
-import { isLoopback } from "../credentials/origin-rule.js";
+import type { Context } from "../command.js";
+import type { Config } from "../config/config.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import type { Io } from "../io.js";
+import { requireCredentialUrl } from "../send/reach.js";
 
 /** How much of an answer is looked at, in characters. */
 const SHOWN_ANSWER = 4_096;
@@ -23,11 +24,15 @@ interface S3Place {
  * Uploads to a bucket of any store that speaks S3, with the headers a key set needs. The bucket is addressed by path,
  * which every store takes; the credentials come from the variables that every S3 tool reads.
  */
-export function s3Upload({ env }: Io, { place, endpoint, region, maxAgeSeconds }: S3Place): KeySetUpload {
+export async function s3Upload(
+  { io: { env }, config }: Pick<Context, "io" | "config">,
+  { place, endpoint, region, maxAgeSeconds }: S3Place,
+): Promise<KeySetUpload> {
   const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,62})\/([A-Za-z0-9._~/-]+)$/.exec(place) ?? [];
   // A URL would take such a part away, and name another bucket.
   if (bucket === undefined || key === undefined || key.split("/").some((part) => /^\.{1,2}$/.test(part)))
     throw usageError(`--s3 must be s3://bucket/key, not ${JSON.stringify(place)}.`);
+  const given = endpoint === undefined ? undefined : await checkedEndpoint(config, endpoint);
   const [accessKeyId, secretAccessKey] = [env.AWS_ACCESS_KEY_ID, env.AWS_SECRET_ACCESS_KEY];
   if (!accessKeyId || !secretAccessKey)
     throw new CliError(EXIT.setup, "S3_CREDENTIALS_MISSING", "There are no credentials for --s3.", {
@@ -36,7 +41,7 @@ export function s3Upload({ env }: Io, { place, endpoint, region, maxAgeSeconds }
   const chosen = region ?? env.AWS_REGION ?? "us-east-1";
   if (!/^[a-z0-9-]{1,64}$/.test(chosen))
     throw usageError("--s3-region and AWS_REGION are a region's name, such as us-east-1.");
-  const url = `${baseOf(endpoint ?? `https://s3.${chosen}.amazonaws.com`)}/${bucket}/${key}`;
+  const url = `${given ?? `https://s3.${chosen}.amazonaws.com`}/${bucket}/${key}`;
   const client = new AwsClient({
     accessKeyId,
     secretAccessKey,
@@ -81,12 +86,11 @@ async function beginningOf({ body }: Response): Promise<string> {
   return text.slice(0, SHOWN_ANSWER);
 }
 
-/** The endpoint without a slash at its end; plain HTTP is for loopback. */
-function baseOf(endpoint: string): string {
-  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
-  if (!url || (url.protocol !== "https:" && !isLoopback(url.origin)))
-    throw usageError("--s3-endpoint must be an https:// URL; plain http is for loopback.");
+/** The endpoint without a slash at its end. */
+async function checkedEndpoint(config: Config, endpoint: string): Promise<string> {
+  await requireCredentialUrl(config, endpoint, "--s3-endpoint");
+  const url = new URL(endpoint);
   if (url.href !== `${url.origin}${url.pathname}`)
-    throw usageError("--s3-endpoint must be a URL without a user, a query and a fragment.");
+    throw usageError("--s3-endpoint must be a URL without a query and a fragment.");
   return url.href.replace(/\/$/, "");
 }

@@ -1,7 +1,7 @@
 // Turns any thrown value into a failure with a code and an exit code.
 import { DeliveryError, HookproofError } from "hookproof";
 import { CliError, EXIT, type ExitCode } from "../failure.js";
-import { connectionHint } from "./connection-hint.js";
+import { connectionHint, PLAIN_HTTP_HINT } from "./connection-hint.js";
 
 /** Codes of mistakes in the configuration of this machine. */
 const SETUP = new Set<string>([
@@ -38,11 +38,18 @@ export function explainFailure(error: unknown): CliError {
   if (error instanceof CliError) return error;
   if (error instanceof DeliveryError) return undelivered(error);
   if (isOfLibrary(error)) {
+    if (error.code === "TLS_REQUIRED") return inPlainText(error);
     const message = error.code === "PAYLOAD_NOT_JSON" ? "The data is not JSON." : error.message;
     const hint = connectionHint(error.code, message, error.cause);
     return new CliError(exitOf(error.code, undefined), error.code, message, { hint });
   }
   return new CliError(EXIT.unexpected, "UNEXPECTED", unexpected(error));
+}
+
+/** The library names its own option, and a command its flag. */
+function inPlainText({ code, message }: HookproofError): CliError {
+  const [what] = message.split(": use https://", 1);
+  return new CliError(EXIT.usage, code, `${what}.`, { hint: PLAIN_HTTP_HINT });
 }
 
 /** Whether the library threw it. hookproof-service loads a copy of its own, which has a class of its own. */

@@ -52,6 +52,16 @@ export function baseUrlOf({ args }: Pick<Context, "args">): string {
   return (args.text("base-url") ?? SERVICE_URL).replace(/(?<!\/)\/+$/, "");
 }
 
+/** The same once a credential may go there. It comes first: no secret is read for an address that is refused. */
+export async function serviceUrl(
+  { args, config }: Pick<Context, "args" | "config">,
+  url = baseUrlOf({ args }),
+): Promise<string> {
+  const { requireCredentialUrl } = await import("../send/reach.js");
+  await requireCredentialUrl(config, url, "The service's URL");
+  return url;
+}
+
 /** What an answer may take, where it is more than usual. */
 interface Bounds {
   /** However short `--timeout` is. */
@@ -65,15 +75,15 @@ export async function askControl(
   method: "GET" | "POST" | "PUT" | "DELETE",
   path: string,
   body?: object,
-  { baseUrl = baseUrlOf(context), ...bounds }: Bounds & { baseUrl?: string } = {},
+  { baseUrl, ...bounds }: Bounds & { baseUrl?: string } = {},
 ): Promise<Record<string, unknown>> {
   const { args, io } = context;
+  const url = `${await serviceUrl(context, baseUrl)}/local/v1/${path}`;
   const given = args.text("control-token-file");
   const token =
     given === undefined
       ? readOwnSecret(controlTokenFile(databaseFile(io, args)))
       : await readClientSecret(given);
-  const url = `${baseUrl}/local/v1/${path}`;
   const { status, answer } = await exchanged(context, {
     method,
     url,
@@ -99,7 +109,7 @@ export async function askControl(
 }
 
 /**
- * Posts to the running service, or asks it.
+ * Posts to the running service, or asks it, at an address of `serviceUrl`.
  *
  * @throws {CliError} if it does not answer, or its certificate is not trusted
  */
@@ -109,11 +119,7 @@ export async function exchanged(
 ): Promise<{ status: number; answer: Record<string, unknown> }> {
   const { leastTimeoutMs = 0, maxResponseBytes = 32 * 1024 * 1024, ...rest } = request;
   const { url, body } = rest;
-  const { authorityFor, plainHttpHosts } = await import("../send/reach.js");
-  const { checkedUrl, requireTls } = await import("../credentials/checked-url.js");
-  // Every request has a token or a secret in it.
-  await checkedUrl(url, "The service's URL");
-  await requireTls(url, "The service's URL", plainHttpHosts(config));
+  const { authorityFor } = await import("../send/reach.js");
   const agent = await agentFor(url, {
     ca: authorityFor({ url, config }),
     insecure: args.flag("insecure"),

@@ -11,6 +11,7 @@ import type {
   StateError,
 } from "hookproof-service";
 import type { Args, Context, Flag } from "../command.js";
+import { PLAIN_HTTP_FLAG } from "../credentials/flags.js";
 import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
 import {
   dataFolder,
@@ -37,6 +38,15 @@ export const DATABASE_FLAG = {
     value: "<file>",
     describe: "the service's database; the user's own by default",
     completes: "file",
+  },
+} as const satisfies Record<string, Flag>;
+
+/** The flag of commands that reach a bucket and no running service. */
+export const BUCKET_FLAG = {
+  "plain-http": {
+    ...PLAIN_HTTP_FLAG["plain-http"],
+    describe:
+      "in development: allow http:// to this container's name in HOOKPROOF_S3_ENDPOINT; who is on the way can read files",
   },
 } as const satisfies Record<string, Flag>;
 
@@ -160,10 +170,17 @@ function withoutLineEnd(text: string): string {
 }
 
 /** The bucket that the environment names for the files of paper secrets. */
-export function bucketOf({ env }: Io): S3Options | undefined {
+export async function bucketOf({
+  io: { env },
+  config,
+}: Pick<Context, "io" | "config">): Promise<S3Options | undefined> {
   const { HOOKPROOF_S3_ENDPOINT: endpoint, HOOKPROOF_S3_BUCKET: bucket, AWS_REGION: region } = env;
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
   if (!endpoint && !bucket) return undefined;
+  if (endpoint) {
+    const { requireCredentialUrl } = await import("../send/reach.js");
+    await requireCredentialUrl(config, endpoint, "HOOKPROOF_S3_ENDPOINT");
+  }
   if (endpoint && bucket && accessKeyId && secretAccessKey)
     return { endpoint, bucket, region: region || undefined, accessKeyId, secretAccessKey };
   throw usageError(
@@ -216,13 +233,14 @@ export async function onDatabase<Result>(work: () => Promise<Result>): Promise<R
 
 /** Fills the service's database with a progress bar; returns the number of users. */
 export async function fillDatabase(
-  context: Pick<Context, "io" | "global" | "out">,
+  context: Pick<Context, "io" | "config" | "global" | "out">,
   options: SeedOptions,
 ): Promise<number> {
   const { fixture, users = 250 } = options;
+  const s3 = await bucketOf(context);
   const { seedDatabase } = await import("hookproof-service");
   const { onProgress, finish } = seedProgress(context, options);
-  await onDatabase(() => seedDatabase({ ...options, s3: bucketOf(context.io), onProgress })).finally(finish);
+  await onDatabase(() => seedDatabase({ ...options, s3, onProgress })).finally(finish);
   return fixture ? (fixture.users?.length ?? 0) : users;
 }
 
