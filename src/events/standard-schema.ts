@@ -69,4 +69,6 @@ export type UntypedEvents = Record<string, unknown>;
  */
 export type EventPayload<Events> = string extends keyof Events
   ? unknown
-  : { [Type in keyof Events]: Events[Type] & { readonly type: Type } }[keyof Events] | WebhookEvent;
+  :
+      | { [Type in keyof Events]: Events[Type] & { readonly type: Type } }[keyof Events]
+      | (WebhookEvent & { readonly type?: never });

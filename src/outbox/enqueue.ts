@@ -156,8 +156,34 @@ interface PlainEvent {
 /** What a message becomes, sooner or later. */
 type Checked = (OutboxEvent | PlainEvent)[] | Promise<PlainEvent[]>;
 
-/** What `enqueue` takes. */
-export type Enqueueable = OutboxMessage | FanOutMessage | PreparedEvent;
+/** What `enqueue` takes, one or in a list. */
+export type AnyMessage = OutboxMessage | FanOutMessage | PreparedEvent;
+
+/**
+ * What `prepare` takes in the place of `Given`. The compiler infers that from the first branch, and says in a line or two
+ * what is wrong with it; of overloads it would say it of each.
+ */
+export type Preparable<Given, Events extends object, Names extends string> = Given extends never
+  ? Given
+  : Given extends { readonly listeners: unknown }
+    ? FanOutMessage<Events, Names>
+    : OutboxMessage<Events, Names>;
+
+/** What `enqueue` takes in the place of `Given`. */
+export type Enqueueable<Given, Events extends object, Names extends string> = Given extends readonly unknown[]
+  ? { readonly [Index in keyof Given]: OneEnqueueable<Given[Index], Events, Names> }
+  : OneEnqueueable<Given, Events, Names>;
+
+type OneEnqueueable<Given, Events extends object, Names extends string> = Given extends PreparedEvent
+  ? PreparedEvent
+  : Preparable<Given, Events, Names>;
+
+/** One for a message; several for a list, and for several listeners. */
+export type OneOrMany<Given, One> = unknown extends Given
+  ? One
+  : Given extends readonly unknown[] | { readonly listeners: unknown }
+    ? readonly One[]
+    : One;
 
 const MAX_ORDERING_KEY_LENGTH = 200;
 const MAX_LISTENERS = 1_000;
@@ -186,7 +212,7 @@ export class Enqueuer<Tx> {
   }
 
   /** Stores all messages or none; with a synchronous store and without encryption before it returns. */
-  enqueueAll(messages: readonly Enqueueable[], tx: Tx | undefined): Promise<EnqueuedEvent[]> {
+  enqueueAll(messages: readonly AnyMessage[], tx: Tx | undefined): Promise<EnqueuedEvent[]> {
     const given: Checked[] = [];
     for (const message of messages) given.push(this.#events(message)); // no map: a short stack shows the caller
     if (given.every(isDone)) return this.#store(given.flat(), tx);
@@ -214,7 +240,7 @@ export class Enqueuer<Tx> {
     );
   }
 
-  #events(message: Enqueueable): Checked {
+  #events(message: AnyMessage): Checked {
     const prepared = PreparedEvent.eventOf(Object(message));
     if (!prepared) {
       const checked = this.#check(message as OutboxMessage | FanOutMessage);

@@ -12,12 +12,15 @@ import { type BodyEncryption, timelyEncryption } from "./body-encryption.js";
 import { type CancelFilter, cancelEvents, pauseListener, pendingEvents, redriveAll } from "./control.js";
 import { Dispatcher, type DispatcherContext } from "./dispatcher.js";
 import {
+  type AnyMessage,
   type Enqueueable,
   type EnqueuedEvent,
   Enqueuer,
   type FanOutMessage,
   isFanOut,
+  type OneOrMany,
   type OutboxMessage,
+  type Preparable,
   type PreparedEvent,
 } from "./enqueue.js";
 import type { OutboxListenerOptions } from "./listener.js";
@@ -112,21 +115,24 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown, Nam
    *
    * A message with `listeners` is stored once for each of them, under one event id, and has a receipt for each.
    *
+   * @typeParam Given inferred; it decides whether there is one receipt, or a list of them
+   * @param event an `OutboxMessage`, a `FanOutMessage` (with `listeners`), what `prepare` gave, or a list of those
    * @throws {HookproofError} LISTENER_NAME_UNKNOWN, PAYLOAD_NOT_JSON, PAYLOAD_NOT_UTF8, PAYLOAD_TOO_LARGE,
    * EVENT_INVALID, EVENT_ID_INVALID, EVENT_ID_REUSED, OUTBOX_UNAVAILABLE
    * @throws {OutcomeUnknownError} if the events may be stored or not
    */
-  enqueue(event: OutboxMessage<Events, Names> | PreparedEvent, options?: { tx?: Tx }): Promise<EnqueuedEvent>;
-  enqueue(
-    events:
-      | FanOutMessage<Events, Names>
-      | readonly (OutboxMessage<Events, Names> | FanOutMessage<Events, Names> | PreparedEvent)[],
+  enqueue<Given>(
+    event: Enqueueable<Given, Events, Names>,
     options?: { tx?: Tx },
-  ): Promise<readonly EnqueuedEvent[]>;
-  /** Does everything that takes time, such as encryption or an asynchronous schema, before a transaction. */
-  prepare(event: OutboxMessage<Events, Names>): Promise<PreparedEvent>;
-  /** The same for several listeners: an event for each, to be enqueued in one call. */
-  prepare(event: FanOutMessage<Events, Names>): Promise<readonly PreparedEvent[]>;
+  ): Promise<OneOrMany<Given, EnqueuedEvent>>;
+  /**
+   * Does everything that takes time, such as encryption or an asynchronous schema, before a transaction. A message with
+   * `listeners` gives an event for each, to be enqueued in one call.
+   *
+   * @typeParam Given inferred; it decides whether there is one event, or a list of them
+   * @param event an `OutboxMessage`, or a `FanOutMessage` (with `listeners`)
+   */
+  prepare<Given>(event: Preparable<Given, Events, Names>): Promise<OneOrMany<Given, PreparedEvent>>;
   /** Starts to deliver. `enqueue` works without it. */
   start(): void;
   /**
@@ -255,25 +261,22 @@ class StoredOutbox<Events extends object, Tx, Names extends string> implements O
     this.#encryption = encryption;
   }
 
-  enqueue(event: OutboxMessage<Events, Names> | PreparedEvent, options?: { tx?: Tx }): Promise<EnqueuedEvent>;
-  enqueue(
-    events:
-      | FanOutMessage<Events, Names>
-      | readonly (OutboxMessage<Events, Names> | FanOutMessage<Events, Names> | PreparedEvent)[],
+  enqueue<Given>(
+    event: Enqueueable<Given, Events, Names>,
     options?: { tx?: Tx },
-  ): Promise<readonly EnqueuedEvent[]>;
-  enqueue(typed: object, options: { tx?: Tx } = {}): Promise<unknown> {
+  ): Promise<OneOrMany<Given, EnqueuedEvent>>;
+  enqueue(typed: unknown, options: { tx?: Tx } = {}): Promise<unknown> {
     checkOptions("enqueue", options, { tx: 1 });
     const { tx } = options;
-    const given = typed as Enqueueable | readonly Enqueueable[]; // the catalogue checks what the types say
+    const given = typed as AnyMessage | readonly AnyMessage[]; // the catalogue checks what the types say
     if (isMany(given)) return this.#enqueuer.enqueueAll(given, tx);
     const receipts = this.#enqueuer.enqueueAll([given], tx);
     return isFanOut(given) ? receipts : receipts.then(([receipt]) => receipt);
   }
 
-  prepare(event: OutboxMessage<Events, Names>): Promise<PreparedEvent>;
-  prepare(event: FanOutMessage<Events, Names>): Promise<readonly PreparedEvent[]>;
-  async prepare(event: OutboxMessage<Events, Names> | FanOutMessage<Events, Names>): Promise<unknown> {
+  prepare<Given>(event: Preparable<Given, Events, Names>): Promise<OneOrMany<Given, PreparedEvent>>;
+  async prepare(typed: unknown): Promise<unknown> {
+    const event = typed as OutboxMessage | FanOutMessage;
     const prepared = await this.#enqueuer.prepare(event);
     return isFanOut(event) ? prepared : prepared[0];
   }

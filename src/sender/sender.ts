@@ -107,7 +107,10 @@ export interface Sender<Events extends object = UntypedEvents> {
   trySend(payload: EventPayload<Events>, options?: SendOptions): Promise<SendResult>;
   /** Sends many, `concurrency` at a time (8 by default); results come in the order of the payloads. */
   sendMany(
-    payloads: Iterable<EventPayload<Events>> | AsyncIterable<EventPayload<Events>>,
+    payloads:
+      | readonly EventPayload<Events>[]
+      | Iterable<EventPayload<Events>>
+      | AsyncIterable<EventPayload<Events>>,
     options?: SendManyOptions,
   ): AsyncGenerator<SendResult, void, undefined>;
   /**

@@ -61,7 +61,10 @@ const MAX = 10_000;
  * ```
  */
 export function sendToListeners<Events extends object = UntypedEvents>(
-  messages: Iterable<ListenerMessage<Events>> | AsyncIterable<ListenerMessage<Events>>,
+  messages:
+    | readonly ListenerMessage<Events>[]
+    | Iterable<ListenerMessage<Events>>
+    | AsyncIterable<ListenerMessage<Events>>,
   options: SendToListenersOptions<Events>,
 ): AsyncGenerator<ListenerResult, void, undefined> {
   checkOptions("sendToListeners", options, {

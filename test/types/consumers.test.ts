@@ -70,6 +70,58 @@ const WRONG = {
     'import { createService } from "hookproof-service"; await createService({ port: "1" });',
 };
 
+/** What the messages below have before them. */
+const TYPED = `import { createEvent, createSender, hmacSigner, sendToListeners, type Sender } from "hookproof";
+import { createOutbox, memoryStore, type Outbox } from "hookproof/outbox";
+import { createReceiver } from "hookproof/receiver";
+const signer = hmacSigner({ secret: "s" });
+type Events = { "user.offboarded": { userId: string }; "user.hired": { userId: string } };
+const to = { url: "https://a.b", signer };
+const outbox = createOutbox({ store: memoryStore(), listeners: { offboarding: to, hiring: to } });
+declare const typed: Outbox<Events, unknown, "offboarding" | "hiring">;
+declare const sender: Sender<Events>;
+`;
+
+/** What is said of a mistake that people make: in two lines at most, with what there is instead. */
+const SAID: readonly (readonly [mistake: string, said: string])[] = [
+  ['outbox.enqueue({ listener: "offbording", payload: 1 });', '"offboarding" | "hiring"'],
+  ['outbox.enqueue({ listeners: ["offbording"], payload: 1 });', '"offboarding" | "hiring"'],
+  ['outbox.enqueue([{ listener: "offbording", payload: 1 }]);', '"offboarding" | "hiring"'],
+  ['outbox.prepare({ listener: "offbording", payload: 1 });', '"offboarding" | "hiring"'],
+  ['outbox.pause("offbording");', '"offboarding" | "hiring"'],
+  ['outbox.enqueue({ listener: "hiring", payload: 1, orderinKey: "a" });', "'orderingKey'?"],
+  ['outbox.enqueue({ listeners: ["hiring"], payload: 1, deliverA: 3 });', "'deliverAt'?"],
+  ['outbox.enqueue({ listener: "hiring", payload: 1 }, { tz: 1 });', "'{ tx?: never; }'"],
+  ['outbox.enqueue({ listener: "hiring" });', "Property 'payload' is missing"],
+  ["outbox.enqueue({ payload: 1 });", "Property 'listener' is missing"],
+  ['outbox.prepare([{ listener: "hiring", payload: 1 }]);', "listener, payload"],
+  ['typed.enqueue({ listener: "hiring", payload: { type: "user.fired", userId: "1" } });', '"user.hired"'],
+  ['typed.enqueue({ listener: "hiring", payload: { type: "user.hired", userId: 1 } });', "type 'string'"],
+  ['sender.send({ type: "user.fired", userId: "1" });', '"user.offboarded" | "user.hired"'],
+  ['sender.send({ type: "user.hired", userId: 1 });', "type 'string'"],
+  ['sender.sendMany([{ type: "user.fired", userId: "1" }]);', '"user.offboarded" | "user.hired"'],
+  ['sender.createEvent({ type: "user.fired", userId: "1" });', '"user.offboarded" | "user.hired"'],
+  ['sender.send({ type: "user.hired", userId: "1" }, { eventID: "a" });', "'eventId'?"],
+  ["sender.sendMany([], { concurency: 2 });", "'concurrency'?"],
+  ['createEvent({ a: 1 }, { eventID: "x" });', "'eventId'?"],
+  ["createSender({ ...to, timeout: 1 });", "SenderOptions"],
+  ['createSender({ url: "https://a.b" });', "Property 'signer' is missing"],
+  ['sendToListeners([{ listener: "x", payload: 1, evenId: "1" }], { listeners: () => to });', "'eventId'?"],
+  [
+    "createOutbox({ store: memoryStore(), listeners: { a: { ...to, retris: 1 } } });",
+    "OutboxListenerOptions",
+  ],
+  ["createOutbox({ store: memoryStore(), listeners: { a: to }, pollms: 1 });", "'pollMs'?"],
+  [
+    'createReceiver({ listener: { id: "l", baseUrl: "https://a.b", auth: { method: "hmac", secrt: "s" } } });',
+    "'secret'?",
+  ],
+  [
+    'createReceiver({ listener: { id: "l", baseUrl: "https://a.b", auth: { method: "hmac", secret: "s" } }, replyStore: 1 });',
+    "'replayStore'?",
+  ],
+];
+
 describe.each([
   ["TypeScript 5.4", oldest as unknown as Compiler],
   ["the current TypeScript", current as Compiler],
@@ -119,6 +171,20 @@ describe.each([
     const seen = new Set(complaints(program, compiler).map((line) => line.replace(/:.*/, "")));
     const unseen = wrong.filter(([file = ""]) => !seen.has(file)).map(([, text]) => text);
     expect(unseen).toEqual([]);
+  });
+
+  it("says of a mistake in two lines at most what there is instead", { timeout: 60_000 }, () => {
+    const modules = SAID.map(([mistake], index) => [`test/types/said-${index}.ts`, `${TYPED}${mistake}\n`]);
+    const program = programOf(Object.fromEntries(modules), { ...common, ...nodeNext, ...node }, compiler);
+    const said = SAID.map((_, index) => {
+      const file = program.getSourceFile(join(root, `test/types/said-${index}.ts`));
+      return compiler
+        .getPreEmitDiagnostics(program, file)
+        .filter((one) => one.file === file)
+        .map(({ messageText }) => compiler.flattenDiagnosticMessageText(messageText, "\n"));
+    });
+    expect(said).toEqual(SAID.map(([, words]) => [expect.stringContaining(words)]));
+    expect(said.flat().filter((text) => text.split("\n").length > 2)).toEqual([]);
   });
 
   it("sees no public type as any", () => {
