@@ -1,9 +1,10 @@
 // What `send` says where something else than the listener answers.
 import { createServer, type OutgoingHttpHeaders } from "node:http";
+import { createServer as createHttp2Server } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { Readable, Writable } from "node:stream";
 import { classifyAnswer } from "hookproof/schemes";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../../test/kit/temporary-folder.js";
 import { run } from "../src/main.js";
 
@@ -35,7 +36,12 @@ const server = createServer((request, response) => {
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
 afterAll(() => void server.close());
 
-async function sent(name: string, flags: readonly string[] = [], secret = SECRET): Promise<[number, string]> {
+async function sent(
+  name: string,
+  flags: readonly string[] = [],
+  secret = SECRET,
+  at: Pick<typeof server, "address"> = server,
+): Promise<[number, string]> {
   const written: string[] = [];
   const sink = () =>
     new Writable({
@@ -44,7 +50,7 @@ async function sent(name: string, flags: readonly string[] = [], secret = SECRET
         done();
       },
     });
-  const { port } = server.address() as AddressInfo;
+  const { port } = at.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/${encodeURIComponent(name)}/api/v1/webhooks/incoming/lst_1`;
   const exit = await run(["send", url, "--retries", "0", "--data", "{}", ...flags], {
     stdin: Readable.from([]),
@@ -117,4 +123,14 @@ it("a scheme that says nothing else tells them by classifyAnswer", () => {
     outcome: "accepted",
     earlier: false,
   });
+});
+
+it("names HTTP/2 for a server that speaks nothing else", async () => {
+  const alone = createHttp2Server();
+  onTestFinished(() => void alone.close());
+  await new Promise<void>((resolve) => alone.listen(0, "127.0.0.1", resolve));
+  const [exit, text] = await sent("x", [], SECRET, alone);
+  expect(text).toContain("error[RESPONSE_INVALID]");
+  expect(text).toContain("one that speaks HTTP/2 alone needs a proxy in front");
+  expect(exit).toBe(6);
 });

@@ -15,6 +15,8 @@ describe("createEvent", () => {
     ["false", false, "false"],
     ["a text that is JSON, kept as it is", ' { "a" : 1.0 } ', ' { "a" : 1.0 } '],
     ["bytes that are JSON, kept as they are", bytes('{"a":1,"a":2}\n'), '{"a":1,"a":2}\n'],
+    ["an escape of half a character, kept as it is", '{"a":"\\ud800"}', '{"a":"\\ud800"}'],
+    ["the same in bytes", bytes('{"\\udc00":1}'), '{"\\udc00":1}'],
     ["an object that looks like an event", { id: "x", body: "y" }, '{"id":"x","body":"y"}'],
   ])("takes %s", (_, payload, body) => {
     const event = createEvent(payload);

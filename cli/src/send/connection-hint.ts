@@ -18,7 +18,7 @@ export function connectionHint(code: string, message: string, cause?: unknown): 
   if (reason === "ENOTFOUND" || reason === "EAI_AGAIN")
     return "The name of the host is not known: look for a typing mistake, or a network that is down.";
   if (reason === "ECONNRESET" || code === "RESPONSE_INVALID")
-    return "Something else than HTTP may answer there: if it expects TLS, use https://. Over https:// it may want another client certificate.";
+    return "Something else than HTTP/1.1 may answer there: if it expects TLS, use https://; one that speaks HTTP/2 alone needs a proxy in front. Over https:// it may want another client certificate.";
   if (code !== "TLS_FAILED") return undefined;
   if (/ALERT_(?:CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA|CERTIFICATE_UNKNOWN)$/.test(reason))
     return "The listener wants a client certificate that it knows: give it with --cert <file> and --key-file <file>.";
