@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -35,6 +35,8 @@ const BAD = [
   "missing",
   "missing/file",
   "empty.txt/below",
+  "circle",
+  "@circle",
   "empty.txt",
   "binary.dat",
   "broken.pem",
@@ -239,6 +241,7 @@ beforeAll(async () => {
     }),
   };
   for (const [name, content] of Object.entries(files)) writeFileSync(path(name), content, { mode: 0o600 });
+  symlinkSync("circle", path("circle"));
   for (const words of [
     ["outbox", "create", "--outbox", "outbox.db"],
     ["service", "seed", "--db", "service.db", "--users", "1"],
@@ -247,7 +250,7 @@ beforeAll(async () => {
     const { code, stderr } = await host.run(words);
     expect(code, stderr).toBe(0);
   }
-  cpSync(join(folder, "work"), join(folder, "kept"), { recursive: true });
+  cpSync(join(folder, "work"), join(folder, "kept"), { recursive: true, verbatimSymlinks: true });
 });
 afterAll(async () => {
   await host.close();
@@ -260,7 +263,7 @@ let files: Record<string, string | Uint8Array>;
 beforeEach(() => {
   for (const name of readdirSync(join(folder, "work")))
     rmSync(join(folder, "work", name), { recursive: true, force: true });
-  cpSync(join(folder, "kept"), join(folder, "work"), { recursive: true, mode: 0 });
+  cpSync(join(folder, "kept"), join(folder, "work"), { recursive: true, verbatimSymlinks: true, mode: 0 });
 });
 
 /** The command lines of one command with a bad value in each place. */
