@@ -9,6 +9,7 @@ import { HANGS_AFTER_MS } from "./limits.js";
 import type { OutboxListener } from "./listener.js";
 import type { Answer, Listeners } from "./listeners.js";
 import type { ClaimedEvent, ClaimShare, DueListener, OutboxStore } from "./outbox-store.js";
+import { SignOfLife } from "./sign-of-life.js";
 import { DeliveryBuffer, FIRST_PAUSE_MS, innermostWords, StoreCalls } from "./store-calls.js";
 import { UnknownListeners } from "./unknown-listeners.js";
 import { type Retention, Upkeep } from "./upkeep.js";
@@ -21,6 +22,8 @@ export interface DispatcherContext {
   readonly leaseMs: number;
   readonly pollMs: number;
   readonly retention: Retention;
+  /** What its workers are called; see `OutboxOptions`. */
+  readonly worker: string | undefined;
   readonly encryption: BodyEncryption | undefined;
   readonly allowUnencrypted: boolean;
   readonly clock: Clock;
@@ -46,6 +49,7 @@ export class Dispatcher {
   readonly #calls: StoreCalls;
   readonly #delivered: DeliveryBuffer;
   readonly #upkeep: Upkeep;
+  readonly #sign: SignOfLife;
   readonly #stopListening: (() => void) | undefined;
   readonly #underWay = new Set<Promise<void>>();
   /** The attempts that count against `concurrency`, and when each started: the oldest first. */
@@ -78,6 +82,7 @@ export class Dispatcher {
     const shared = { calls: this.#calls, delivered: this.#delivered, aborting: this.#aborting.signal };
     this.#attempts = { ...context, ...shared };
     this.#upkeep = new Upkeep({ ...context, calls: this.#calls, onEnd: wake });
+    this.#sign = new SignOfLife({ ...context, calls: this.#calls });
     this.#unknown = new UnknownListeners({ store, calls: this.#calls, onEnd: () => this.#goOn() });
     this.#stopListening = listenForWork(store, wake);
     this.#candidates = new Candidates(store, listeners);
@@ -103,7 +108,7 @@ export class Dispatcher {
     early.abort();
     this.#aborting.abort();
     const grace = new AbortController();
-    await Promise.race([done, sleep(GRACE_MS, grace.signal)]);
+    await Promise.race([done.then(() => this.#sign.gone()), sleep(GRACE_MS, grace.signal)]);
     grace.abort();
     this.#resolveDrains(this.#drains);
   }
@@ -116,6 +121,7 @@ export class Dispatcher {
         const ended = this.#delivered.size;
         const claimed = await afterBoth(this.#delivered.flush(), this.#claim());
         if (this.#halt.signal.aborted) return;
+        this.#sign.begin();
         this.#upkeep.begin();
         this.#unknown.begin();
         if (ended + claimed === 0 && this.#isIdle()) this.#resolveDrains(drains);

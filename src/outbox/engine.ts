@@ -41,6 +41,10 @@ export function shownState(state: State): OutboxEntry["state"] {
   return state === "delivered" || state === "dead" || state === "cancelled" ? state : "pending";
 }
 
+/** How long a store keeps a worker that it does not see, and how many it shows at most. */
+export const WORKER_KEPT_MS = 24 * 60 * 60_000;
+export const MAX_WORKERS = 100;
+
 /** How long a store tells workers that a listener's options have changed. */
 export const CHANGE_KEPT_MS = 24 * 60 * 60_000;
 

@@ -190,6 +190,28 @@ export interface OutboxStore<Tx = unknown> {
   cancel(filter: EventFilter): Promise<CancelResult>;
   /** Events that are pending or in flight, those that were enqueued first; at most `limit`. */
   pending(filter: EventFilter, limit: number): Promise<readonly OutboxEntry[]>;
+  /**
+   * Notes that a worker is alive, which it says each 10 seconds; with `isGone` that it has stopped, so that nothing is
+   * left of it. Forgets those that were last seen more than a day ago. It began `runsForMs` ago. A store without it knows
+   * no workers.
+   */
+  alive?(
+    worker: { readonly id: string; readonly name: string; readonly runsForMs: number },
+    isGone?: boolean,
+  ): Promise<void>;
+  /**
+   * The workers that were not stopped, at most 100, those seen last first: `{ id, name, startedAt, lastSeenAt, silentMs }`,
+   * by the store's clock. When that is put back, each stays silent for as long as it was.
+   */
+  workers?(): Promise<
+    readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly startedAt: number;
+      readonly lastSeenAt: number;
+      readonly silentMs: number;
+    }[]
+  >;
   /** Closes what the store has opened. */
   close(): Promise<void>;
 }

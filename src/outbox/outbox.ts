@@ -23,6 +23,7 @@ import {
   type Preparable,
   type PreparedEvent,
 } from "./enqueue.js";
+import { checkedRetention, requireStore, requireWorkerName } from "./given.js";
 import type { OutboxListenerOptions } from "./listener.js";
 import { type ListenerCache, type ListenerLookup, Listeners } from "./listeners.js";
 import { consoleNotices } from "./notices.js";
@@ -37,8 +38,6 @@ import type {
   RedriveResult,
 } from "./records.js";
 import type { Retention } from "./upkeep.js";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Options of `createOutbox`. */
 export interface OutboxOptions<
@@ -76,6 +75,11 @@ export interface OutboxOptions<
   pollMs?: number | undefined;
   /** How long delivered events and dead letters are kept. */
   retention?: Partial<Retention> | undefined;
+  /**
+   * What this worker is called in the list of workers, in 1 to 200 characters; stored with the events. The machine's
+   * host name and the process's id by default.
+   */
+  worker?: string | undefined;
   /** Encrypts bodies in the database, such as `aesGcmEncryption([{ id, key }])`. */
   encryption?: BodyEncryption | undefined;
   /**
@@ -101,7 +105,7 @@ export interface OutboxOptions<
 
 const OUTBOX_OPTIONS: OptionNames<OutboxOptions> = {
   ...{ store: 1, listeners: 1, listenerCache: "object", events: 1 },
-  ...{ concurrency: "number", leaseMs: "number", pollMs: "number", retention: "object" },
+  ...{ concurrency: "number", leaseMs: "number", pollMs: "number", retention: "object", worker: "string" },
   ...{ encryption: "object", allowUnencrypted: "boolean", observe: "function", quiet: "boolean" },
   ...{ clock: ".now", random: "function", wait: "function" },
 };
@@ -158,6 +162,20 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown, Nam
   find(eventId: string): Promise<readonly OutboxEntry[]>;
   /** Counts the events of each listener, with this process's circuit breakers, last error and last success. */
   stats(): Promise<readonly ListenerStats[]>;
+  /**
+   * The workers that were not stopped, at most 100, those seen last first: `{ id, name, startedAt, lastSeenAt, silentMs }`.
+   * One that was killed stays for a day. `undefined` where a store of your own keeps none.
+   */
+  workers(): Promise<
+    | readonly {
+        readonly id: string;
+        readonly name: string;
+        readonly startedAt: number;
+        readonly lastSeenAt: number;
+        readonly silentMs: number;
+      }[]
+    | undefined
+  >;
   /**
    * Stops the deliveries to a listener, in every worker, until `resume`. Attempts under way end as usual. `enqueue`
    * goes on to accept its events; they wait. `stats()` shows the reason, a text of 1 to 200 characters:
@@ -329,6 +347,10 @@ class StoredOutbox<Events extends object, Tx, Names extends string> implements O
     return [...stats.values()];
   }
 
+  async workers(): ReturnType<Outbox["workers"]> {
+    return this.#store.workers?.();
+  }
+
   async pause(listener: string, { reason }: { readonly reason?: string } = {}): Promise<void> {
     this.#enqueuer.requireListener(listener);
     await pauseListener(this.#store, listener, reason);
@@ -363,20 +385,6 @@ class StoredOutbox<Events extends object, Tx, Names extends string> implements O
   }
 }
 
-/** What a store must have. */
-const METHODS =
-  `enqueue claim markDelivered reschedule fail expire release redrive drop deadLetters find stats now followClock prune
-  due changed unknown pause resume rest cancel pending close`.split(/\s+/) as (keyof OutboxStore)[];
-
-function requireStore(store: OutboxStore): void {
-  const missing = METHODS.filter((name) => typeof store?.[name] !== "function");
-  if (missing.length === 0) return;
-  const which = missing.length === METHODS.length ? "" : `: this one has no ${missing.join(", no ")}`;
-  throw new TypeError(
-    `store must be memoryStore(), sqliteStore(...), postgresStore(...) or your own${which}`,
-  );
-}
-
 function isMany<One>(given: One | readonly One[]): given is readonly One[] {
   return Array.isArray(given);
 }
@@ -385,14 +393,11 @@ function dispatcherContext<Events extends object, Tx, Names extends string>(
   options: OutboxOptions<Events, Tx, Names>,
   shared: Pick<DispatcherContext, "listeners" | "clock" | "observe" | "notice" | "leaseMs">,
 ): DispatcherContext {
-  const { store, concurrency = 250, pollMs = 100, encryption, allowUnencrypted = false } = options;
+  const { store, concurrency = 250, pollMs = 100, worker, encryption, allowUnencrypted = false } = options;
   checkWholeNumber("concurrency", concurrency);
   if (!(pollMs > 0)) throw new RangeError("pollMs must be above 0");
-  const retention = { deliveredMs: 7 * DAY_MS, deadMs: 30 * DAY_MS, ...options.retention };
-  for (const name of ["deliveredMs", "deadMs"] as const)
-    if (!(retention[name] >= 0)) throw new RangeError(`retention.${name} must be 0 or more`);
-  const wait = steadySleep(options.wait);
-  const random = steadyRandom(options.random ?? Math.random);
-  const bodies = { encryption, allowUnencrypted };
-  return { ...shared, ...bodies, store, concurrency, pollMs, retention, random, wait };
+  requireWorkerName(worker);
+  const [wait, random] = [steadySleep(options.wait), steadyRandom(options.random ?? Math.random)];
+  const kept = { encryption, allowUnencrypted, retention: checkedRetention(options.retention) };
+  return { ...shared, ...kept, store, concurrency, pollMs, worker, random, wait };
 }

@@ -26,6 +26,7 @@ export const TIMES = {
   floor: ["due_from", "looked_to", "look_at", "noted_at"],
   key_floor: ["noted_at"],
   clock: ["seen_at"],
+  worker: ["started_at", "seen_at"],
 };
 
 export function testOutbox(connectionString: string, options: pg.PoolConfig = {}): TestOutbox {

@@ -305,7 +305,7 @@ describe("options that cannot work are refused", () => {
   it.each<[what: string, options: Record<string, unknown>]>([
     ["store", { store: {} }],
     ...Object.entries(memoryStore()).flatMap(([name]): [string, Record<string, unknown>][] =>
-      name === "onWork" || name === "leases"
+      ["onWork", "leases", "alive", "workers"].includes(name)
         ? []
         : [[`no ${name}`, { store: { ...memoryStore(), [name]: undefined } }]],
     ),

@@ -30,6 +30,7 @@ import {
 } from "./entries.js";
 import { MemoryHolds } from "./holds.js";
 import { MemoryQueues } from "./queues.js";
+import { MemoryWorkers } from "./workers.js";
 
 /** How many events one call of `expire` or `prune` ends at most. */
 const BATCH = 1_000;
@@ -67,6 +68,7 @@ class MemoryStore implements Store {
   /** Of each listener with a rate: see `allowedBy`. */
   readonly #paces = new Map<string, number>();
   readonly #changes = new Map<string, number>();
+  readonly #workers = new MemoryWorkers();
   #sequences = 0;
   #tokens = 0;
   #seenAt: number;
@@ -217,6 +219,7 @@ class MemoryStore implements Store {
     for (const entry of this.#all()) followClock(entry, now);
     this.#queues.rebuild();
     this.#held.followClock(this.#seenAt, now);
+    this.#workers.followClock(this.#seenAt, now);
     this.#seenAt = now;
     return this.#woken(backMs);
   };
@@ -293,6 +296,11 @@ class MemoryStore implements Store {
     const first = open.sort((a, b) => a.sequence - b.sequence).slice(0, limit);
     return first.map((entry) => this.#shown(entry));
   };
+
+  readonly alive: Store["alive"] = async (worker, isGone) =>
+    this.#workers.alive(worker, isGone, this.#clock.now());
+
+  readonly workers: Store["workers"] = async () => this.#workers.all(this.#clock.now());
 
   readonly close: Store["close"] = async () => {};
 

@@ -36,6 +36,8 @@ export interface OutboxNames {
   readonly keyFloor: string;
   /** The table with the time at which the database's clock was last seen; see clock.ts. */
   readonly clock: string;
+  /** The table of workers and when each was last seen; see workers.ts. */
+  readonly worker: string;
   /** The advisory lock that is held while ordering keys pass from one event to the next. */
   readonly orderLock: string;
   /** The class of the advisory locks of listeners that are being claimed from. */
@@ -62,6 +64,7 @@ export function outboxNames(name: string): OutboxNames {
     floor: `${schema}.floor`,
     keyFloor: `${schema}.key_floor`,
     clock: `${schema}.clock`,
+    worker: `${schema}.worker`,
     orderLock: `hashtextextended(${literal(`hookproof ${name} order`)}, 0)`,
     claimLock: `hashtext(${literal(`hookproof ${name} claim`)})`,
     channel: `"hookproof ${name}"`,

@@ -109,6 +109,10 @@ const STEPS: readonly ((names: OutboxNames) => string)[] = [
     ${passOnFunction(names)}
     ${claimFunction(names)}`;
   },
+  ({ clock, worker }) => `
+    CREATE TABLE ${worker} (id uuid PRIMARY KEY, name text NOT NULL, started_at timestamptz NOT NULL,
+      seen_at timestamptz NOT NULL, CHECK (octet_length(name) <= ${MAX_TEXT} AND ${inTime("started_at, seen_at")}));
+    ${sameRights(clock, worker)}`,
 ];
 
 /** Gives the roles that may use one table the same rights on another one, or workers would stand still after a step. */

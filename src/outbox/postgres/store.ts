@@ -27,6 +27,7 @@ import { statistics } from "./stats.js";
 import { OutsideTransaction, requireTransaction, transactionOf } from "./transaction.js";
 import { Upkeep } from "./upkeep.js";
 import { createWaker } from "./wake.js";
+import { seenWorkers } from "./workers.js";
 
 /** Options of `postgresStore`. */
 export interface PostgresStoreOptions {
@@ -90,6 +91,7 @@ class PostgresStore implements Store {
   readonly #lookups: Lookups;
   readonly #statistics: ReturnType<typeof statistics>;
   readonly #waker: ReturnType<typeof createWaker>;
+  readonly #workers: ReturnType<typeof seenWorkers>;
   #prepared: Promise<void> | undefined;
 
   constructor(pool: PostgresPool, names: OutboxNames, timeoutMs: number) {
@@ -109,6 +111,7 @@ class PostgresStore implements Store {
     this.#lookups = lookups(database, names);
     this.#statistics = statistics(database, names, seen);
     this.#waker = createWaker(database, names, pool.options?.max ?? 10);
+    this.#workers = seenWorkers(database, names);
   }
 
   readonly enqueue: Store["enqueue"] = async (events, tx) => {
@@ -200,7 +203,9 @@ class PostgresStore implements Store {
 
   readonly followClock: Store["followClock"] = async () => {
     const backMs = await this.#run(this.#follow);
-    if (backMs > 0) this.#waker.wakeAll();
+    if (backMs === 0) return 0;
+    this.#waker.wakeAll();
+    await this.#workers.followClock(backMs);
     return backMs;
   };
 
@@ -211,6 +216,10 @@ class PostgresStore implements Store {
       await this.#dueLooks.bringBack(); // a process may have ended while it did that
       return this.#upkeep.prune(before);
     });
+
+  readonly alive: Store["alive"] = (...given) => this.#run(() => this.#workers.alive(...given));
+
+  readonly workers: Store["workers"] = () => this.#run(this.#workers.workers);
 
   readonly close: Store["close"] = async () => {
     this.#waker.stop();

@@ -49,6 +49,9 @@ export function clockFollower(
         unknown_until = iif(unknown_until > seen, unknown_until - (seen - now), min(unknown_until, now)),
         unknown_since = min(unknown_since, now), paused_at = min(paused_at, now)
       FROM (SELECT ? AS now, ? AS seen) WHERE max(coalesce(rested_at, 0), unknown_until, coalesce(unknown_since, 0), coalesce(paused_at, 0)) > now`,
+    workers: `UPDATE hookproof_outbox_workers
+      SET seen_at = min(seen_at - (seen - now), now), started_at = started_at - (seen - now)
+      FROM (SELECT ? AS now, ? AS seen) WHERE seen_at > now`,
   });
   const seenAt = () => ask<{ seen_at: number }>("seen")[0]?.seen_at ?? Number.NEGATIVE_INFINITY;
 
@@ -78,6 +81,7 @@ export function clockFollower(
       const [at, last] = [clock.now(), seenAt()];
       if (last - at <= CLOCK_STEP_MS) return 0;
       change("listeners", at, last);
+      change("workers", at, last);
       see(at);
       return last - at;
     });

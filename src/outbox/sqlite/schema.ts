@@ -111,6 +111,9 @@ const STEPS: readonly string[] = [
   `ALTER TABLE hookproof_outbox ADD COLUMN claimed_at INTEGER;
   ALTER TABLE hookproof_outbox_listeners ADD COLUMN rested_at INTEGER;
   CREATE TABLE hookproof_outbox_clock (seen_at INTEGER NOT NULL);`,
+  `CREATE TABLE hookproof_outbox_workers (
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, started_at INTEGER NOT NULL, seen_at INTEGER NOT NULL
+  ) WITHOUT ROWID;`,
 ];
 
 /** Statements without white space, which SQLite keeps as they were written. */

@@ -20,6 +20,7 @@ import { claimOf, leasesOf } from "./leases.js";
 import { entryReader, heldLease, type LeasedRow, type OutboxRow } from "./rows.js";
 import { DEAD, DELIVERED, IS_HELD, IS_MOVED, IS_WAITING, PENDING } from "./schema.js";
 import { Upkeep } from "./upkeep.js";
+import { seenWorkers } from "./workers.js";
 
 /** Options of `sqliteStore`. */
 export interface SqliteStoreOptions {
@@ -99,6 +100,8 @@ class SqliteStore implements Store {
   readonly cancel: Control["cancel"];
   readonly pending: Control["pending"];
   readonly followClock: Store["followClock"];
+  readonly alive: Store["alive"];
+  readonly workers: Store["workers"];
   #isClosed = false;
   /** After which old dead letter `prune` goes on. */
   #afterDead: Place | undefined;
@@ -135,6 +138,9 @@ class SqliteStore implements Store {
     this.cancel = control.cancel;
     this.pending = control.pending;
     this.followClock = clockFollower(db, calls);
+    const { alive, workers } = seenWorkers(db, { ...calls, changing: (work) => this.#group(work) });
+    this.alive = alive;
+    this.workers = workers;
   }
 
   readonly enqueue: Store["enqueue"] = (events, tx) => {

@@ -8,6 +8,7 @@ import { leaseRules, orderRules } from "./lease-rules.js";
 import { failureRules, loadRules } from "./load-rules.js";
 import { manyRules } from "./many-rules.js";
 import type { OutboxStoreSubject } from "./subject.js";
+import { workerRules } from "./worker-rules.js";
 
 /**
  * The rules that every outbox store has to keep, one for each case. Each case needs a subject of its own.
@@ -38,4 +39,5 @@ export const outboxStoreContract: readonly ContractCase<OutboxStoreSubject>[] = 
   ...controlRules,
   ...manyRules,
   ...clockRules,
+  ...workerRules,
 ];

@@ -118,7 +118,8 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
     await grant(granted[1] ?? "");
     const store = outbox.store({ pool });
     const told = await delivers(store);
-    expect(told.filter(({ type }) => type === "store-changed")).toEqual([]);
+    expect(told.filter(({ type }) => type === "store-changed" || type === "warning")).toEqual([]);
+    expect(await store.workers?.()).toEqual([]); // it has said that it stopped
     const [event] = [outboxEvent("dead")];
     await store.enqueue([event]);
     const [claimed] = await store.claim({
@@ -145,6 +146,22 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
     expect(await store.resume("orders")).toBe(true);
     expect(await store.prune({ delivered: Date.now() + 60_000, dead: 0 })).toBe(1);
     expect((await outbox.pool.query(`SELECT FROM ${outbox.schema}.listener`)).rowCount).toBe(0);
+  });
+
+  it("delivers where the grants are of before there was a table of workers, and says so once", async () => {
+    await grant((granted[1] ?? "").replace(", hookproof.worker", ""));
+    const told = await delivers(outbox.store({ pool }));
+    expect(told.filter(({ type }) => type === "store-changed")).toEqual([]);
+    expect(told.filter(({ type }) => type === "warning")).toMatchObject([
+      {
+        message: expect.stringMatching(
+          /cannot note that this worker is alive.*permission denied for table worker/,
+        ),
+      },
+    ]);
+    await outbox.store().followClock();
+    await outbox.subject.passTime(-3_600_000);
+    expect(await outbox.store({ pool }).followClock()).toBeGreaterThan(3_000_000);
   });
 
   it("delivers without the right to remove what ended", async () => {
