@@ -16,6 +16,7 @@ describeInBrowser("the page of an outbox", (browser) => {
     folder = await mkdtemp(join(tmpdir(), "hookproof-outbox-page-"));
     const store = sqliteStore({ open: () => openSqlite(join(folder, "app.db"), { from: import.meta.url }) });
     stage = await shownOutbox(store, { allow: ["redrive", "pause"] });
+    await store.alive?.({ id: "w1", name: `web <b>1</b>`, runsForMs: 60_000 });
   });
   afterAll(async () => {
     await stage.stop();
@@ -31,6 +32,9 @@ describeInBrowser("the page of an outbox", (browser) => {
     expect(new URL(page.url()).hash).toBe("");
     const alerts = page.getByRole("region", { name: "Alerts that would fire" });
     expect(await alerts.textContent()).toContain("dead-letters refusing events were given up");
+
+    const workers = page.getByRole("region", { name: "Workers" });
+    expect(await workers.textContent()).toMatch(/last seen \d+ s ago web <b>1<\/b> since \d/);
 
     expect(await card("down").textContent()).toMatch(/next attempt (?:at \d\d:\d\d:\d\d, in|now|due since)/);
     await card("down").getByText("What waits").click();

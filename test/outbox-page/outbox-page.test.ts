@@ -155,6 +155,22 @@ function counted(listeners: readonly Partial<ListenerStats>[]) {
   return { view: outboxView(outbox, { name: "o", actions: [] }), reads: () => reads };
 }
 
+it("the workers stand there, each last seen as long ago as the store says, as far as they can be read", async () => {
+  const worker = { name: EVIL, startedAt: 5_000, lastSeenAt: 9_000, silentMs: 180_000 };
+  const workers = Array.from({ length: LIMITS.workers + 7 }, (_, n) => ({ ...worker, id: `w${n}` }));
+  const overviewOf = (own: Partial<ShownOutbox>) => {
+    const outbox = { stats: async () => [], pending: async () => [], ...own };
+    return outboxView(outbox as unknown as ShownOutbox, { name: "o", actions: [] }).overview();
+  };
+  const { now, workers: seen = [] } = await overviewOf({ workers: async () => workers });
+  expect(seen).toHaveLength(LIMITS.workers);
+  const lastSeenAt = now - 180_000;
+  expect(seen[0]).toEqual({ id: "w0", name: EVIL, startedAt: lastSeenAt - 4_000, lastSeenAt });
+  const refused = async () => Promise.reject(new Error("permission denied for table worker"));
+  for (const own of [{}, { workers: refused }, { workers: async () => undefined }])
+    expect(await overviewOf(own)).not.toHaveProperty("workers");
+});
+
 it("those in trouble are first: dead letters, what waits for longest, what waits, and then by name", async () => {
   const { view } = counted([
     { listener: "b" },

@@ -7,6 +7,7 @@ import { nextStep } from "../config/next-step.js";
 import { EXIT, usageError } from "../failure.js";
 import { notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { waitsBehindFields, waitsBehindWords } from "../outbox/waits-behind.js";
+import { seenWorkers, workerFields, workerRow } from "../outbox/worker-rows.js";
 import { field, tableLines } from "../output.js";
 import { exactTime, shownAge, shownTime, WAITED } from "../times.js";
 
@@ -57,8 +58,15 @@ async function show(
   outbox: string,
   drawn: number,
 ): Promise<number> {
-  const [listeners, now] = await Promise.all([store.stats(), store.now()]);
-  out.document({ type: "outbox", ok: true, outbox, at: new Date(now).toISOString(), listeners });
+  const [listeners, now, workers] = await Promise.all([store.stats(), store.now(), seenWorkers(store)]);
+  out.document({
+    type: "outbox",
+    ok: true,
+    outbox,
+    at: new Date(now).toISOString(),
+    listeners,
+    ...(workers && { workers: workers.map(workerFields) }),
+  });
   const rows = listeners.map(({ listener, pending, inFlight, delivered, dead, oldestAgeMs }) => [
     listener,
     pending,
@@ -73,6 +81,8 @@ async function show(
       : tableLines(["listener", "pending", "in flight", "delivered", "dead", "oldest"], rows);
   if (!out.json && drawn > 0 && io.stdout.isTTY) io.stdout.write(`\u001b[${drawn}A\u001b[J`);
   lines.push(...listeners.flatMap((one) => holdLines(one, now)));
+  if (workers && workers.length > 0)
+    lines.push(...tableLines(["worker", "running since", "last seen"], workers.map(workerRow)));
   for (const line of lines) out.line(line);
   if (!args.flag("watch") && listeners.some(({ dead }) => dead > 0))
     out.note(`next: ${nextStep(args, "hookproof outbox dead")}      why they could not be delivered`);

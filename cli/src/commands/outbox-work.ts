@@ -33,6 +33,11 @@ export const outboxWork: Command = {
       default: 10,
       describe: "attempts at the same time for one listener",
     },
+    worker: {
+      type: "string",
+      value: "<name>",
+      describe: "what outbox status calls this worker; host and process by default",
+    },
     ...ORIGIN_FLAGS,
     http: {
       type: "string",
@@ -71,7 +76,7 @@ export const outboxWork: Command = {
         report(event);
         http?.observe(event);
       };
-      const outbox = createOutbox({ store, listeners, observe });
+      const outbox = createOutbox({ store, listeners, observe, worker: args.text("worker") });
       const names = Object.keys(listeners);
       out.document({ type: "working", outbox: name, listeners: names, ...(http ? { http: http.url } : {}) });
       out.line(`${name}: delivering to ${names.join(", ")}`);

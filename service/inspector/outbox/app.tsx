@@ -12,6 +12,7 @@ import { EventDialog } from "./event-dialog.js";
 import { ListenerCard } from "./listener-card.js";
 import { PauseDialog } from "./pause-dialog.js";
 import { usePoll } from "./use-poll.js";
+import { Workers } from "./workers.js";
 
 const OVERVIEW_MS = 2_000;
 const DEAD_LETTERS_MS = 5_000;
@@ -66,6 +67,7 @@ export function OutboxApp({ api }: { api: OutboxApi }) {
               onResume={(name) => void changed(() => api.resume(name).then(() => `Resumed: ${name}`))}
             />
           )}
+          {value?.workers && <Workers workers={value.workers} nowMs={nowMs} />}
           {deadLetters.value && deadLetters.value.groups.length > 0 && (
             <Dead
               letters={deadLetters.value}

@@ -25,6 +25,8 @@ export const LIMITS = {
   waiting: 50,
   /** Alerts of one answer, the oldest first. */
   alerts: 100,
+  /** Workers of one answer, those seen last. */
+  workers: 50,
   /** Dead letters that are read to be grouped, the oldest first. */
   deadLetters: 2_000,
   /** Event ids that are named of a group. */
@@ -88,6 +90,14 @@ export interface AlertView {
   readonly at: number;
 }
 
+/** A worker that was not stopped; its times by the page's clock. */
+export interface WorkerView {
+  readonly id: string;
+  readonly name: string;
+  readonly startedAt: number;
+  readonly lastSeenAt: number;
+}
+
 /** How the outbox stands. */
 export interface Overview {
   readonly version: string;
@@ -101,6 +111,8 @@ export interface Overview {
   readonly alerts: readonly AlertView[];
   /** How many alerts would stand in all. */
   readonly totalAlerts: number;
+  /** Those seen last first; absent where the outbox does not know its workers. */
+  readonly workers?: readonly WorkerView[];
 }
 
 /** Dead letters of one listener that failed alike. */

@@ -12,6 +12,7 @@ import {
   type Overview,
   type RedriveOrder,
   type RedriveResult,
+  type WorkerView,
 } from "./contract.js";
 import { standingAlerts } from "./standing-alerts.js";
 import { attemptView, codeIn, failureOf, wordsOf } from "./words.js";
@@ -20,7 +21,8 @@ import { attemptView, codeIn, failureOf, wordsOf } from "./words.js";
 export type ShownOutbox = Pick<
   Outbox,
   "stats" | "pending" | "deadLetters" | "find" | "redrive" | "pause" | "resume"
->;
+> &
+  Partial<Pick<Outbox, "workers">>;
 
 /** What the page shows of an outbox. */
 export interface OutboxView {
@@ -50,7 +52,11 @@ export function outboxView(outbox: ShownOutbox, { name, actions }: Shown): Outbo
   const standing = standingAlerts();
   const overview = kept(KEPT_MS.overview, async (): Promise<Overview> => {
     const now = Date.now();
-    const [stats, waiting] = await Promise.all([outbox.stats(), pendingOf(outbox)]);
+    const [stats, waiting, workers] = await Promise.all([
+      outbox.stats(),
+      pendingOf(outbox),
+      workersOf(outbox, now),
+    ]);
     const alerts = await standing.after(stats);
     const failures = lastFailures(waiting);
     const next = nextTimes(waiting);
@@ -68,6 +74,7 @@ export function outboxView(outbox: ShownOutbox, { name, actions }: Shown): Outbo
       total: listeners.length,
       alerts: alerts.slice(0, LIMITS.alerts),
       totalAlerts: alerts.length,
+      ...(workers && { workers }),
     };
   });
   const deadLetters = kept(KEPT_MS.deadLetters, () => groupedDeadLetters(outbox));
@@ -126,6 +133,17 @@ function ownFailure(error: ListenerError): Failure {
     ...(answer === undefined ? {} : { answer }),
     ...(words ? { words } : {}),
   };
+}
+
+/** The workers, each last seen as long ago as the store says; a role may lack the right to read them. */
+async function workersOf(outbox: ShownOutbox, now: number): Promise<readonly WorkerView[] | undefined> {
+  const workers = await outbox.workers?.().catch(() => undefined);
+  return workers?.slice(0, LIMITS.workers).map(({ id, name, startedAt, lastSeenAt, silentMs }) => ({
+    id,
+    name,
+    startedAt: now - silentMs - (lastSeenAt - startedAt),
+    lastSeenAt: now - silentMs,
+  }));
 }
 
 function pendingOf(outbox: ShownOutbox, listener?: string): Promise<readonly OutboxEntry[]> {
