@@ -191,6 +191,10 @@ const MAX_LISTENERS = 1_000;
 const MAX_NAMED = 10;
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
+export function isMany<One>(given: One | readonly One[]): given is readonly One[] {
+  return Array.isArray(given);
+}
+
 /** Whether a message is for several listeners, so that it has several receipts. */
 export function isFanOut(message: object): message is FanOutMessage {
   return (message as Partial<FanOutMessage> | null)?.listeners !== undefined;

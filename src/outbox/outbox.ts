@@ -18,6 +18,7 @@ import {
   Enqueuer,
   type FanOutMessage,
   isFanOut,
+  isMany,
   type OneOrMany,
   type OutboxMessage,
   type Preparable,
@@ -383,10 +384,6 @@ class StoredOutbox<Events extends object, Tx, Names extends string> implements O
     await this.stop();
     await this.#store.close();
   }
-}
-
-function isMany<One>(given: One | readonly One[]): given is readonly One[] {
-  return Array.isArray(given);
 }
 
 function dispatcherContext<Events extends object, Tx, Names extends string>(

@@ -1,21 +1,31 @@
-import { createSender, hmacSigner } from "hookproof";
+import { createSender, hmacSigner, type StandardSchema, type Transport } from "hookproof";
 import { undiciTransport } from "hookproof/node";
 import { Agent } from "undici";
 import { expect, it, onTestFinished } from "vitest";
 import { receiverServer, SECRET } from "../kit/receiver-server.js";
 
-const atOnce = Array.from({ length: 40 }, (_, n) => ({ type: "user.created", n }));
-const userCreated = {
-  "~standard": { version: 1, vendor: "test", validate: async (value: unknown) => ({ value }) },
-} as const;
-const transports = {
+const atOnce = Array.from({ length: 40 }, (_, n) => ({ type: "user.created" as const, n }));
+type UserCreated = (typeof atOnce)[number];
+const userCreated: StandardSchema<unknown, UserCreated> = {
+  "~standard": {
+    version: 1,
+    vendor: "test",
+    validate: async (value) => ({ value: value as UserCreated }),
+  },
+};
+const transports: Record<string, () => Transport | undefined> = {
   "node:http": () => undefined,
   undici: () => {
     const agent = new Agent();
     onTestFinished(() => agent.close());
     return undiciTransport(agent);
   },
-  "one of the caller's": () => async () => ({ status: 200, headers: [], body: new Uint8Array() }),
+  "one of the caller's": () => async () => ({
+    status: 200,
+    headers: [],
+    body: new Uint8Array(),
+    truncated: false,
+  }),
 };
 
 // Node takes more than ten listeners of one signal for a leak, and says so on the application's standard error.

@@ -45,7 +45,7 @@ function answerFile(file: string, response: ServerResponse): void {
 function listenerOf(id: string, baseUrl: string, secret: string): RequestListener {
   const replayStore = memoryReplayStore();
   const listener = { id, baseUrl, auth: { method: "hmac", secret } } as const;
-  const answer = toNodeListener(createReceiver({ listener, replayStore, inFlightWaitMs: 0 }), () => {});
+  const answer = toNodeListener(createReceiver({ listener, replayStore, inFlightWaitMs: 0 }), async () => {});
   const known = new Set<string>();
   return async (request, response) => {
     const event = String(request.headers["webhook-event-id"]);
