@@ -20,11 +20,11 @@ it("a worker that was killed stays with its last sign, and one that was stopped 
     await stage.run("hookproof listen &");
     await stage.run("hookproof profile add offboarding --target :4400");
     const ended = stage.run(`set -m
-      hookproof outbox work --outbox app.db --worker "the killed" >/dev/null 2>&1 &
-      hookproof outbox work --outbox app.db --worker stopped >/dev/null 2>&1 &
+      hookproof outbox work --outbox app.db --worker "the killed" >/dev/null 2>&1 & killed=$!
+      hookproof outbox work --outbox app.db --worker stopped >/dev/null 2>&1 & stopped=$!
       exec 2>/dev/null
       until [ -e go ]; do sleep 0.1; done
-      kill -KILL %1; kill -INT %2; wait %1; echo $?; wait %2; echo $?`);
+      kill -KILL $killed; kill -INT $stopped; wait $killed; echo $?; wait $stopped; echo $?`);
     await expect.poll(seen, { timeout: 30_000 }).toEqual(["stopped", "the killed"]);
     writeFileSync(join(work, "go"), "");
     expect(await ended).toEqual(["137", "0"]);

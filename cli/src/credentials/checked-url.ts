@@ -1,7 +1,7 @@
 // Refuses a URL that has more than one reading before it is stored.
 import { createEvent, HookproofError, type Signer, signRequest } from "hookproof";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { PLAIN_HTTP_HINT } from "../send/connection-hint.js";
+import { PLAIN_HTTP_HINT } from "./flags.js";
 import { checkedPort, isHttpUrl, shownUrl, typedTarget } from "./typed-target.js";
 
 /** A target as a profile keeps it: a URL, or the port of a local listener; refused where it is neither. */

@@ -57,6 +57,10 @@ export const CONNECTION_FLAGS = {
   insecure: { type: "boolean", describe: "do not check the certificate; loopback only" },
 } as const satisfies Record<string, Flag>;
 
+/** What opens plain HTTP, where a command refuses it. */
+export const PLAIN_HTTP_HINT =
+  "Use https://; in development --plain-http <host> allows http:// to a name that no public DNS has.";
+
 /** The flag of commands that send a credential to another server than a listener, or no event. */
 export const PLAIN_HTTP_FLAG = {
   "plain-http": {

@@ -4,8 +4,8 @@ import { HookproofError } from "hookproof";
 import type { KeySetUpload } from "hookproof/node";
 import type { Context } from "../command.js";
 import type { Config } from "../config/config.js";
+import { requireCredentialUrl } from "../credentials/credential-url.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { requireCredentialUrl } from "../send/reach.js";
 
 /** How much of an answer is looked at, in characters. */
 const SHOWN_ANSWER = 4_096;

@@ -1,8 +1,4 @@
-// What to do about a connection that failed, or was refused.
-
-/** What opens plain HTTP, where a command refuses it. */
-export const PLAIN_HTTP_HINT =
-  "Use https://; in development --plain-http <host> allows http:// to a name that no public DNS has.";
+// What to do about a connection that failed.
 
 /**
  * What to do about a connection that failed, by the host and reason in the library's message, and by OpenSSL's words for

@@ -1,7 +1,8 @@
 // Turns any thrown value into a failure with a code and an exit code.
 import { DeliveryError, HookproofError } from "hookproof";
+import { PLAIN_HTTP_HINT } from "../credentials/flags.js";
 import { CliError, EXIT, type ExitCode } from "../failure.js";
-import { connectionHint, PLAIN_HTTP_HINT } from "./connection-hint.js";
+import { connectionHint } from "./connection-hint.js";
 
 /** Codes of mistakes in the configuration of this machine. */
 const SETUP = new Set<string>([

@@ -4,7 +4,6 @@ import type { Args, Context } from "../command.js";
 import type { Config } from "../config/config.js";
 import { authorityOf, isOfFolder, requireInside } from "../config/folder-file.js";
 import { SETTINGS, type SettingName } from "../config/settings.js";
-import { checkedUrl, requireTls } from "../credentials/checked-url.js";
 import { originOf, type TargetSource } from "../credentials/origin-rule.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { readPemFile, readTextFile, requirePrivate } from "../files/files.js";
@@ -64,12 +63,6 @@ export function authorityFor({ url, config }: Pick<Reached, "url" | "config">): 
 function isOwnTarget(config: Config, url: string): boolean {
   const own = originOf(config.ownText("target"));
   return own !== undefined && own === originOf(url);
-}
-
-/** Refuses an address that no credential may go to: one that is no URL, and plain HTTP to another machine. */
-export async function requireCredentialUrl(config: Config, url: string, name: string): Promise<void> {
-  await checkedUrl(url, name);
-  await requireTls(url, name, plainHttpHosts(config));
 }
 
 /** The names that `--plain-http` or a profile gives; a name of the Internet is refused, and never opened. */

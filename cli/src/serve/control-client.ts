@@ -2,6 +2,7 @@
 import { type HeaderPair, HookproofError } from "hookproof";
 import { nodeTransport } from "hookproof/node";
 import type { Context, Flag } from "../command.js";
+import { requireCredentialUrl } from "../credentials/credential-url.js";
 import { CONNECTION_FLAGS, PLAIN_HTTP_FLAG } from "../credentials/flags.js";
 import { CliError, EXIT } from "../failure.js";
 import { agentFor } from "../send/agent.js";
@@ -57,7 +58,6 @@ export async function serviceUrl(
   { args, config }: Pick<Context, "args" | "config">,
   url = baseUrlOf({ args }),
 ): Promise<string> {
-  const { requireCredentialUrl } = await import("../send/reach.js");
   await requireCredentialUrl(config, url, "The service's URL");
   return url;
 }

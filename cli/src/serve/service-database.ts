@@ -11,6 +11,7 @@ import type {
   StateError,
 } from "hookproof-service";
 import type { Args, Context, Flag } from "../command.js";
+import { requireCredentialUrl } from "../credentials/credential-url.js";
 import { PLAIN_HTTP_FLAG } from "../credentials/flags.js";
 import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
 import {
@@ -178,7 +179,6 @@ export async function bucketOf({
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
   if (!endpoint && !bucket) return undefined;
   if (endpoint) {
-    const { requireCredentialUrl } = await import("../send/reach.js");
     await requireCredentialUrl(config, endpoint, "HOOKPROOF_S3_ENDPOINT");
   }
   if (endpoint && bucket && accessKeyId && secretAccessKey)
