@@ -85,7 +85,7 @@ it("works and watches while another program enqueues, and ends with 0 when it is
         `set -m; hookproof outbox ${command} --json >$$ 2>&1 &
         exec 2>/dev/null
         until [ "$(grep -c '${pattern}' $$)" -ge ${count} ]; do sleep 0.1; done
-        kill -INT %1; wait %1; echo $? >>$$; cat $$`,
+        kill -INT $!; wait $!; echo $? >>$$; cat $$`,
       );
     const worker = until(20, '"outcome":"delivered"', "work --outbox app.db");
     const watcher = until(4, '"delivered":20', "status --outbox app.db --watch --every 200ms");

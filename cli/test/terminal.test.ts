@@ -52,7 +52,7 @@ describe("in a terminal, and out of one", () => {
       );
       expect(sent.at(-1)).toBe("? 130");
       const listened = await stage.run(
-        "set -m; hookproof listen --port 0 > said & until [ -s said ]; do sleep 0.05; done; kill -INT %1; wait %1",
+        "set -m; hookproof listen --port 0 > said & until [ -s said ]; do sleep 0.05; done; kill -INT $!; wait $!",
       );
       expect(listened.filter((line) => line.startsWith("?"))).toEqual([]);
     });
