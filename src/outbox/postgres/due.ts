@@ -2,7 +2,7 @@
 import { type Database, jsonLiteral } from "../../postgres/database.js";
 import { type DueLooks, dueListeners, LOOK_STEPS, type LookedAt, unknownListeners } from "../engine.js";
 import type { DueListeners } from "../outbox-store.js";
-import { aboveFloor } from "./floor.js";
+import { aboveFloor, belowLook, raiseSlowFloors } from "./floor.js";
 import { type Looks, looks, type Seen } from "./looks.js";
 import type { OutboxNames } from "./names.js";
 import { settle } from "./order.js";
@@ -27,11 +27,13 @@ export class PostgresDueLooks implements DueLooks {
   readonly #database: Database;
   readonly #names: OutboxNames;
   readonly #seen: Looks;
+  readonly #below: ReturnType<typeof belowLook>;
 
   constructor(database: Database, names: OutboxNames) {
     this.#database = database;
     this.#names = names;
     this.#seen = looks(names);
+    this.#below = belowLook(database, names);
   }
 
   async due(after: string | undefined, max: number): Promise<DueListeners> {
@@ -39,11 +41,14 @@ export class PostgresDueLooks implements DueLooks {
     const asked = [this.#look(after, max), this.#seen.sql(), ...again];
     type Looked = [LookedAt[], Seen[], LookedAt[]?];
     let [rows, [state], unknown = []] = (await this.#database.script(asked)) as Looked;
+    // A claim looks too, but where a listener stands below its floor and no other one is due, none is made.
+    this.#below.saw(state?.below);
+    await this.#below.look();
     if (unknown.length > 0) return unknownListeners(unknown);
     const from = this.#seen.saw(state);
     if (from) [rows] = (await this.#database.scripts([settle(this.#names, from), asked])).at(-1) as Looked;
     const paused = rows.filter(({ isPaused }) => isPaused).map(({ listener }) => listener);
-    if (paused.length > 0) await this.#database.script([this.#putAside(paused)]);
+    if (paused.length > 0) await this.#putAside(paused);
     return dueListeners(rows, max);
   }
 
@@ -95,8 +100,14 @@ export class PostgresDueLooks implements DueLooks {
     ORDER BY h.unknown_until LIMIT ${Number(max)}`;
   }
 
+  /** Where there is more than one page, the next one, and looks, must not go over what this one has put aside. */
+  async #putAside(paused: readonly string[]): Promise<void> {
+    const [[page] = []] = (await this.#database.script([this.#asidePage(paused)])) as { count: number }[][];
+    if (page?.count === ASIDE_PAGE) await this.#database.script(raiseSlowFloors(this.#names, paused));
+  }
+
   /** The row's lock keeps a pause from being ended meanwhile, so that nothing is put aside after it was. */
-  #putAside(paused: readonly string[]): string {
+  #asidePage(paused: readonly string[]): string {
     const { event, floor } = this.#names;
     return `WITH mine AS MATERIALIZED (
       SELECT h.name FROM ${this.#names.listener} h JOIN json_array_elements_text(${jsonLiteral(paused)}) p(name) ON p.name = h.name
@@ -106,8 +117,9 @@ export class PostgresDueLooks implements DueLooks {
       SELECT o.ctid FROM mine CROSS JOIN LATERAL (
         SELECT e.ctid FROM ${event} e WHERE e.listener = mine.name AND e.state = 'waiting'
           AND e.due_at >= coalesce((SELECT f.due_from FROM ${floor} f WHERE f.listener = mine.name), '-infinity')
-        ORDER BY e.due_at LIMIT ${ASIDE_PAGE} FOR UPDATE SKIP LOCKED) o LIMIT ${ASIDE_PAGE})
-    UPDATE ${event} e SET state = 'aside' WHERE e.ctid = ANY (ARRAY(SELECT ctid FROM open))`;
+        ORDER BY e.due_at LIMIT ${ASIDE_PAGE} FOR UPDATE SKIP LOCKED) o LIMIT ${ASIDE_PAGE}),
+    put AS (UPDATE ${event} e SET state = 'aside' WHERE e.ctid = ANY (ARRAY(SELECT ctid FROM open)) RETURNING 1)
+    SELECT count(*)::int AS count FROM put`;
   }
 
   /**

@@ -1,5 +1,5 @@
 // Keeps claims cheap while a transaction holds its snapshot, whose dead rows no vacuum removes.
-import type { Database } from "../../postgres/database.js";
+import { type Database, jsonLiteral } from "../../postgres/database.js";
 import { type OutboxNames, OWN_NAMES } from "./names.js";
 
 /*
@@ -53,9 +53,9 @@ export function aboveFloor({ floor }: OutboxNames, due = "e.due_at"): string {
  * Notes floors, where the function `claim` has `passed` many entries. A look below that found something meanwhile wins.
  * New ones are stored in one order, so that two claims cannot wait for each other.
  */
-export function raiseFloors({ floor }: OutboxNames): string {
+export function raiseFloors({ floor }: OutboxNames, given = "passed"): string {
   const risen = `least(p.since, now() - ${LAG_MS} * interval '1 ms')`;
-  const passed = "json_to_recordset(passed) AS p(listener text, since timestamptz, due_from timestamptz)";
+  const passed = `json_to_recordset(${given}) AS p(listener text, since timestamptz, due_from timestamptz)`;
   const soon = "clock_timestamp() + interval '1 s'";
   return `UPDATE ${floor} f SET due_from = ${risen},
           bounds = CASE WHEN f.due_from > '-infinity' THEN f.bounds || f.due_from ELSE '{}' END,
@@ -64,10 +64,42 @@ export function raiseFloors({ floor }: OutboxNames): string {
           look_at = CASE WHEN f.look_at = 'infinity' THEN ${soon} ELSE f.look_at END FROM ${passed}
         WHERE f.listener = p.listener AND f.due_from = p.due_from AND ${risen} > p.due_from
           AND f.ctid = ANY (ARRAY(SELECT own.ctid FROM ${floor} own WHERE own.listener IN (
-            SELECT q.listener FROM json_to_recordset(passed) AS q(listener text)) FOR UPDATE SKIP LOCKED));
+            SELECT q.listener FROM json_to_recordset(${given}) AS q(listener text)) FOR UPDATE SKIP LOCKED));
         INSERT INTO ${floor} (listener, due_from, bounds, looked_to, look_at, noted_at)
         SELECT p.listener, ${risen}, '{}', ${risen}, ${soon}, now() FROM ${passed}
         WHERE p.due_from IS NULL ORDER BY p.listener ON CONFLICT DO NOTHING;`;
+}
+
+/**
+ * Those of the listeners `w` over whose waiting events a walk from their floors goes at length: to be noted by
+ * `raiseFloors`. `before` is how many blocks had been read.
+ */
+export function passedSql(names: OutboxNames, listeners: string, before: string): string {
+  const { event, floor } = names;
+  return `WITH walked AS MATERIALIZED (
+        SELECT w.place, w.listener, next.due_at AS since, low.due_from, ${blocksRead(names)} AS read
+        FROM ${listeners}
+        CROSS JOIN LATERAL (SELECT (SELECT f.due_from FROM ${floor} f WHERE f.listener = w.listener) OFFSET 0) low(due_from)
+        LEFT JOIN LATERAL (
+          SELECT n.due_at FROM ${event} n WHERE n.state = 'waiting' AND n.listener = w.listener
+            AND n.due_at >= coalesce(low.due_from, '-infinity')
+          ORDER BY n.due_at LIMIT 1) next ON true)
+      SELECT json_agg(p) AS passed FROM (
+        SELECT listener, since, due_from, read - lag(read, 1, ${before}) OVER (ORDER BY place) AS cost
+        FROM walked) p WHERE p.cost > ${SLOW_BLOCKS}`;
+}
+
+/** Raises the floors of those of the listeners whose walks are slow, outside the function `claim`. */
+export function raiseSlowFloors(names: OutboxNames, listeners: readonly string[]): string[] {
+  const given = `json_array_elements_text(${jsonLiteral(listeners)}) WITH ORDINALITY AS w(listener, place)`;
+  const read = "current_setting('hookproof.read')::bigint";
+  const passed = "current_setting('hookproof.passed')::json";
+  return [
+    `SELECT set_config('hookproof.read', ${blocksRead(names)}::text, true)`,
+    `SELECT set_config('hookproof.passed', coalesce(s.passed::text, '[]'), true)
+     FROM (${passedSql(names, given, read)}) s`,
+    raiseFloors(names, passed),
+  ];
 }
 
 /**

@@ -1,5 +1,5 @@
 // The SQL functions that workers call all the time.
-import { blocksRead, lookBelowFunction, raiseFloors, SLOW_BLOCKS } from "./floor.js";
+import { blocksRead, lookBelowFunction, passedSql, raiseFloors, SLOW_BLOCKS } from "./floor.js";
 import { MAX_ATTEMPTS, type OutboxNames, OWN_NAMES } from "./names.js";
 import { ofKey } from "./order.js";
 import { bodyOf, ms } from "./rows.js";
@@ -56,7 +56,8 @@ export function claimFunction(names: OutboxNames): string {
         ${dueSql(names, "")}
       END IF;
       IF ${blocksRead(names)} - read_before > ${SLOW_BLOCKS} THEN
-        ${passedSql(names)}
+        read_before := ${blocksRead(names)};
+        passed := (${passedSql(names, `json_to_recordset($1) AS ${WANTED}`, "read_before")});
         ${raiseFloors(names)}
       END IF;
       IF mine IS NULL THEN
@@ -95,26 +96,6 @@ function dueSql(names: OutboxNames, fromFloor: string): string {
 /** The condition on a waiting event `n` of the listener that it stands at the floor or above. */
 function atFloor({ floor }: OutboxNames): string {
   return `AND n.due_at >= coalesce((SELECT f.due_from FROM ${floor} f WHERE f.listener = w.listener), '-infinity')`;
-}
-
-/**
- * Which listeners' events a claim went over at length: it goes over them once more, as to count the blocks of each one
- * would cost every claim.
- */
-function passedSql(names: OutboxNames): string {
-  const { event, floor } = names;
-  return `read_before := ${blocksRead(names)};
-      WITH walked AS MATERIALIZED (
-        SELECT w.place, w.listener, next.due_at AS since, low.due_from, ${blocksRead(names)} AS read
-        FROM json_to_recordset($1) AS ${WANTED}
-        CROSS JOIN LATERAL (SELECT (SELECT f.due_from FROM ${floor} f WHERE f.listener = w.listener) OFFSET 0) low(due_from)
-        LEFT JOIN LATERAL (
-          SELECT n.due_at FROM ${event} n WHERE n.state = 'waiting' AND n.listener = w.listener
-            AND n.due_at >= coalesce(low.due_from, '-infinity')
-          ORDER BY n.due_at LIMIT 1) next ON true)
-      SELECT json_agg(p) INTO passed FROM (
-        SELECT listener, since, due_from, read - lag(read, 1, read_before) OVER (ORDER BY place) AS cost
-        FROM walked) p WHERE p.cost > ${SLOW_BLOCKS};`;
 }
 
 /** The columns of a claimed event: the name in `ClaimedRow`, its type, and what it is. */

@@ -66,4 +66,29 @@ describeWith("postgresql", postgres)("a pause while a snapshot is held", () => {
     expect(asked).toHaveLength(1);
     expect(await held.blocks(asked.join())).toBeLessThan(50);
   });
+
+  it("a page that is put aside, and each look, go on behind those that were put aside before", async () => {
+    await held.query(`INSERT INTO hookproof.event (id, listener, state, digest, due_at)
+        SELECT gen_random_uuid(), 'orders', 'waiting', '', now() - interval '1 h' + g * interval '1 ms'
+        FROM generate_series(1, 40000) g ORDER BY random();
+      INSERT INTO hookproof.event (id, listener, state, digest, due_at)
+        SELECT gen_random_uuid(), 'other', 'waiting', '', now() - interval '1 h'`);
+    await store.pause("orders", "");
+    const costs = held.costs();
+    await store.due(undefined, 10);
+    await store.due(undefined, 10);
+    const early = costs.splice(0);
+    for (let looks = 0; looks < 36; looks++) await store.due(undefined, 10);
+    costs.length = 0;
+    await store.due(undefined, 10);
+    await store.due(undefined, 10);
+    const most = (of: typeof costs, what: "blocks" | "rows") => Math.max(...of.map((cost) => cost[what]));
+    expect(most(costs, "rows")).toBeLessThan(1.2 * most(early, "rows"));
+    expect(most(costs, "blocks")).toBeLessThan(1.5 * most(early, "blocks"));
+    await store.due(undefined, 10);
+    vi.restoreAllMocks();
+    expect(await held.outbox.states()).toEqual({ aside: 40_000, waiting: 1 });
+    await store.resume("orders");
+    expect(await held.outbox.states()).toEqual({ waiting: 40_001 });
+  });
 });

@@ -202,6 +202,14 @@ describeWith("postgresql", postgres)("while a snapshot is held", () => {
     expect(await ids()).toEqual([event.id]);
   });
 
+  it("and by a look for due listeners, where nothing is claimed as none is due", async () => {
+    await withFloor();
+    await long(await put("late"));
+    await lookNow();
+    expect((await store.due(undefined, 10)).listeners).toEqual([]);
+    expect((await store.due(undefined, 10)).listeners).toMatchObject([{ listener: "orders" }]);
+  });
+
   it("a look below goes on from piece to piece, and none reads more the more was delivered", async () => {
     const look = async () => {
       await lookNow();
