@@ -78,9 +78,9 @@ export class SignOfLife {
 function ownName(): string {
   try {
     const { process } = globalThis as {
-      process?: { pid?: number; getBuiltinModule?(id: "node:os"): { hostname(): string } | undefined };
+      process?: { pid?: number; getBuiltinModule?(id: "os"): { hostname(): string } | undefined };
     };
-    const host = process?.getBuiltinModule?.("node:os")?.hostname();
+    const host = process?.getBuiltinModule?.("os")?.hostname();
     return host === undefined ? "worker" : `${host}:${process?.pid}`;
   } catch {
     return "worker";
