@@ -154,6 +154,8 @@ describe("headers of one's own", () => {
     ["HEADER_INVALID", "': long-credential'"],
     ["HEADER_INVALID", "'X-A: long-credential…'"],
     ["HEADER_INVALID", "'X-A: 1' --header 'x-a: 2'"],
+    ["HEADER_INVALID", "@/dev/null"],
+    ["HEADER_INVALID", "'X-A: @/dev/null'"],
     ["FILE_UNREADABLE", "'X-A: @missing.txt'"],
   ])("%s: refuses %s before anything is sent", async (code, header) => {
     for (const command of [

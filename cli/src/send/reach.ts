@@ -120,16 +120,23 @@ async function headersOf(texts: readonly string[]): Promise<HeaderPair[]> {
   const lines: HeaderPair[] = [];
   for (const text of texts) {
     if (!text.startsWith("@")) lines.push(await headerOf(text));
-    else
-      for (const line of (await privateText(text.slice(1))).split(/\r?\n/))
-        if (line.trim() !== "") lines.push(lineOf(line));
+    else lines.push(...(await linesOf(text.slice(1))));
   }
   return lines;
 }
 
 async function headerOf(text: string): Promise<HeaderPair> {
   const [name, given] = partsOf(text);
-  return [name, trimmed(given.startsWith("@") ? await privateText(given.slice(1)) : given)];
+  if (!given.startsWith("@")) return [name, trimmed(given)];
+  const value = trimmed(await privateText(given.slice(1)));
+  if (value === "") throw invalid(`${given.slice(1)} has no value for the header ${JSON.stringify(name)}.`);
+  return [name, value];
+}
+
+async function linesOf(file: string): Promise<HeaderPair[]> {
+  const lines = (await privateText(file)).split(/\r?\n/).filter((line) => line.trim() !== "");
+  if (lines.length === 0) throw invalid(`${file} has no header: each line of it is 'Name: value'.`);
+  return lines.map(lineOf);
 }
 
 /** A line of a file of headers. It names no other file: who wrote it could name any file of this user. */
