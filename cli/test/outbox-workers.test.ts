@@ -17,6 +17,9 @@ it("a worker that was killed stays with its last sign, and one that was stopped 
     const seen = async () => (await store.workers?.())?.map(({ name }) => name).sort();
     const status = async (flags = "") =>
       (await stage.runInOne(`hookproof outbox status --outbox app.db ${flags}`)).join("\n");
+    expect(await stage.run(`hookproof outbox work --outbox app.db --worker ${"x".repeat(201)}`)).toContain(
+      "? 2",
+    );
     await stage.run("hookproof listen &");
     await stage.run("hookproof profile add offboarding --target :4400");
     const ended = stage.run(`set -m

@@ -18,7 +18,12 @@ export async function abortedWith<Value>(
   shared: AbortSignal,
   work: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
-  const all = underWay.get(shared) ?? allOf(shared);
+  let all = underWay.get(shared);
+  if (!all) {
+    all = [];
+    underWay.set(shared, all);
+    shared.addEventListener("abort", abortAll);
+  }
   const piece: Piece = { own: new AbortController(), place: all.length };
   if (shared.aborted) piece.own.abort(shared.reason);
   all.push(piece);
@@ -31,15 +36,15 @@ export async function abortedWith<Value>(
       all[piece.place] = last;
       last.place = piece.place;
     }
+    // Node keeps a composed signal, and one with a time, for as long as somebody listens.
+    if (all.length === 0) {
+      underWay.delete(shared);
+      shared.removeEventListener("abort", abortAll);
+    }
   }
 }
 
-function allOf(shared: AbortSignal): Piece[] {
-  const all: Piece[] = [];
-  underWay.set(shared, all);
-  const abortAll = () => {
-    for (const { own } of [...all]) own.abort(shared.reason);
-  };
-  shared.addEventListener("abort", abortAll, { once: true });
-  return all;
+function abortAll({ target }: Event): void {
+  const shared = target as AbortSignal;
+  for (const { own } of [...(underWay.get(shared) ?? [])]) own.abort(shared.reason);
 }

@@ -201,7 +201,7 @@ export interface OutboxStore<Tx = unknown> {
   ): Promise<void>;
   /**
    * The workers that were not stopped, at most 100, those seen last first: `{ id, name, startedAt, lastSeenAt, silentMs }`,
-   * by the store's clock. When that is put back, each stays silent for as long as it was.
+   * by the store's clock. When that is put back, none is ahead of it.
    */
   workers?(): Promise<
     readonly {

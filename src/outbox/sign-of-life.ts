@@ -59,17 +59,18 @@ export class SignOfLife {
       await store.alive?.({ id: this.#id, name: this.#name, runsForMs }, isGone);
       this.#isFailing = false;
     } catch (error) {
-      await this.#reportFailure(error);
+      await this.#reportFailure(error, isGone);
     }
   }
 
   /** An outage is reported by StoreCalls. */
-  async #reportFailure(error: unknown): Promise<void> {
+  async #reportFailure(error: unknown, isGone: boolean): Promise<void> {
     const { calls, store, notice } = this.#context;
     const isReachable = await calls.once(() => store.now()).then(Number.isFinite, () => false);
     if (!isReachable || this.#isFailing) return;
     this.#isFailing = true;
-    const message = `The outbox cannot note that this worker is alive; events are delivered all the same. Cause: ${innermostWords(error)}`;
+    const what = isGone ? "has stopped" : "is alive; events are delivered all the same";
+    const message = `The outbox cannot note that this worker ${what}. Cause: ${innermostWords(error)}`;
     notice({ type: "warning", url: "", message });
   }
 }

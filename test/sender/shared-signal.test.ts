@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { createSender, hmacSigner, type StandardSchema, type Transport } from "hookproof";
 import { undiciTransport } from "hookproof/node";
 import { Agent } from "undici";
@@ -50,6 +51,7 @@ it.each(Object.entries(transports))(
     await Promise.all(atOnce.map((payload) => sender.send(payload, { signal })));
     await new Promise(setImmediate);
     expect(leaks).toEqual([]);
+    expect(getEventListeners(signal, "abort")).toEqual([]); // which would keep a composed one
   },
 );
 

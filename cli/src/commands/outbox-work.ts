@@ -4,7 +4,7 @@ import { createOutbox } from "hookproof/outbox";
 import type { OutboxStore } from "hookproof/outbox/store";
 import type { Command } from "../command.js";
 import { ORIGIN_FLAGS, REACH_FLAGS } from "../credentials/flags.js";
-import { EXIT } from "../failure.js";
+import { EXIT, usageError } from "../failure.js";
 import { stopped } from "../io.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { profileListeners } from "../outbox/profile-listeners.js";
@@ -64,6 +64,9 @@ export const outboxWork: Command = {
   ],
   async run(context) {
     const { args, io, out } = context;
+    const worker = args.text("worker");
+    if (worker?.trim() === "" || (worker?.length ?? 0) > 200)
+      throw usageError("--worker must be a name of 1 to 200 characters.");
     const listeners = await profileListeners(context);
     const { store, name, close } = await openOutbox(context);
     const counts = { delivered: 0, duplicate: 0, dead: 0 };
@@ -76,7 +79,7 @@ export const outboxWork: Command = {
         report(event);
         http?.observe(event);
       };
-      const outbox = createOutbox({ store, listeners, observe, worker: args.text("worker") });
+      const outbox = createOutbox({ store, listeners, observe, worker });
       const names = Object.keys(listeners);
       out.document({ type: "working", outbox: name, listeners: names, ...(http ? { http: http.url } : {}) });
       out.line(`${name}: delivering to ${names.join(", ")}`);

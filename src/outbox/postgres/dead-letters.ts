@@ -22,6 +22,12 @@ export interface Found {
 /** The columns of `Found`. */
 export const FOUND = `e.id, e.listener, ${timeText("e.ended_at")} AS ended_at, e.seq::text AS seq`;
 
+interface Counted {
+  readonly inside: number;
+  readonly others: number;
+  readonly last: string | null;
+}
+
 /** The condition on what comes after a dead letter, in the order of their ends. */
 export function isAfter(last: Found | undefined): string {
   if (!last) return "true";
@@ -80,10 +86,15 @@ export class DeadLetters {
     const { dryRun = false, newIds = false, limit = Number.POSITIVE_INFINITY } = options;
     const inWindow = `e.first_attempt_at >= now() - ${Number(windowMs)} * interval '1 ms'`;
     const isOpen = newIds ? "true" : `(e.first_attempt_at IS NULL OR ${inWindow})`;
-    const [inside, pastWindow] = await this.#count(filter, isOpen);
+    const { inside, others: pastWindow, last } = await this.#count(filter, isOpen);
     if (dryRun) return { redriven: Math.min(inside, limit), pastWindow };
-    const redriven = await this.#change(`${fitsDead(filter)} AND ${isOpen}`, filter, limit, (found) =>
-      this.#revive(found, options),
+    // What dies meanwhile is not meant: it may be what was just made pending.
+    const meant = filter.ids || last === null ? "" : `AND e.ended_at <= ${literal(last)}::timestamptz`;
+    const redriven = await this.#change(
+      `${fitsDead(filter)} AND ${isOpen} ${meant}`,
+      filter,
+      limit,
+      (found) => this.#revive(found, options),
     );
     return { redriven, pastWindow };
   }
@@ -92,20 +103,20 @@ export class DeadLetters {
     filter: DeadLetterFilter,
     { dryRun = false, limit = Number.POSITIVE_INFINITY }: DropOptions,
   ): Promise<number> {
-    if (dryRun) return Math.min((await this.#count(filter))[0], limit);
+    if (dryRun) return Math.min((await this.#count(filter)).inside, limit);
     return this.#change(fitsDead(filter), filter, limit, (found) =>
       removeFound(this.#database, this.#names, found),
     );
   }
 
-  /** How many dead letters a condition holds for, and how many others there are. */
-  async #count(filter: DeadLetterFilter, where = "true"): Promise<[number, number]> {
-    const [row] = await this.#database.read<{ inside: number; all: number }>(
-      `SELECT count(*) FILTER (WHERE ${where})::float8 AS inside, count(*)::float8 AS all
+  /** How many dead letters a condition holds for, how many others there are, and when the last one of all ended. */
+  async #count(filter: DeadLetterFilter, where = "true"): Promise<Counted> {
+    const [row] = await this.#database.read<Counted>(
+      `SELECT count(*) FILTER (WHERE ${where})::float8 AS inside, count(*) FILTER (WHERE NOT ${where})::float8 AS others,
+         ${timeText("max(e.ended_at)")} AS last
        FROM ${this.#names.event} e WHERE ${fitsDead(filter)}`,
     );
-    const { inside = 0, all = 0 } = row ?? {};
-    return [inside, all - inside];
+    return row ?? { inside: 0, others: 0, last: null };
   }
 
   /**

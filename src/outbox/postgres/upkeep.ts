@@ -146,7 +146,7 @@ export class Upkeep {
     const { event, tally } = this.#names;
     const old = `SELECT o.ctid FROM ${event} o
       WHERE o.state = '${state}' AND o.ended_at >= ${literal(this.#removedTo.get(state) ?? "-infinity")}::timestamptz
-        AND o.ended_at < to_timestamp(${Number(before)} / 1000.0)
+        AND o.ended_at < to_timestamp('${Number(before)}'::float8 / 1000)
       ORDER BY o.ended_at LIMIT ${BATCH}`;
     const [found] = await this.#database.read<{ found: boolean }>(`SELECT EXISTS (${old}) AS found`);
     this.#removedTo.delete(state); // the next round begins with those that somebody else had

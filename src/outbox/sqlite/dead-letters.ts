@@ -28,7 +28,10 @@ export interface Access {
   readonly clock: Clock;
 }
 
-const QUERIES = { last: "SELECT max(seq) + 1 AS seq FROM hookproof_outbox" };
+const QUERIES = {
+  last: "SELECT max(seq) + 1 AS seq FROM hookproof_outbox",
+  lastEnd: `SELECT max(ended_at) AS ended_at FROM hookproof_outbox WHERE state = ${DEAD} AND ended_at IS NOT NULL`,
+};
 
 const CHANGES = {
   revive: `UPDATE hookproof_outbox SET id = coalesce(?, id), state = ${PENDING}, turn = iif(ordering_key IS NULL, ${WAITING}, ${PARKED}),
@@ -75,10 +78,14 @@ export class DeadLetters {
   async redrive(filter: DeadLetterFilter, windowMs: number, options: RedriveOptions): Promise<RedriveResult> {
     const { dryRun = false, newIds = false, limit = Number.POSITIVE_INFINITY } = options;
     let [redriven, pastWindow] = [0, 0];
+    // What dies meanwhile is not meant: it may be what was just made pending.
+    const [{ ended_at: last } = {}] = this.#access.reading(() =>
+      this.#ask<{ ended_at?: number | null }>("lastEnd"),
+    );
     await this.#eachPage(filter, (rows) => {
       const now = this.#access.clock.now();
       for (const row of rows) {
-        if (redriven >= limit) return false;
+        if (redriven >= limit || (row.ended_at ?? 0) > (last ?? 0)) return false;
         const isPast = row.first_attempt_at !== null && now - row.first_attempt_at > windowMs;
         if (isPast && !newIds) pastWindow += 1;
         else {

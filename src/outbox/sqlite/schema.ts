@@ -145,12 +145,16 @@ function requireOwnTables(db: SqliteDatabase): void {
     WHERE lower(name) LIKE 'hookproof_outbox%' OR lower(tbl_name) LIKE 'hookproof_outbox%'`;
   const rows = db.prepare(named).all() as { type: string; name: string; sql: string | null }[];
   // Without words of their own are the indexes that SQLite makes for a table's own constraints.
-  const other = rows.find(({ sql }) => sql !== null && !isOwn(sql));
-  if (other)
-    throw new HookproofError(
-      "OUTBOX_UNAVAILABLE",
-      `The file's ${other.type} ${shown(other.name)} is not one that an outbox makes. If the file is your own, drop this ${other.type} and keep the file.`,
-    );
+  const others = rows.filter(({ sql }) => sql !== null && !isOwn(sql));
+  const [other] = others;
+  if (!other) return;
+  // It may be a table of a newer version, which the table of versions tells, if that one is ours.
+  if (!others.some(({ name }) => name.toLowerCase() === "hookproof_outbox_version"))
+    requireKnown(versionOf(db));
+  throw new HookproofError(
+    "OUTBOX_UNAVAILABLE",
+    `The file's ${other.type} ${shown(other.name)} is not one that an outbox makes. If the file is your own, drop this ${other.type} and keep the file.`,
+  );
 }
 
 /**
@@ -165,14 +169,17 @@ export function makeTables(db: SqliteDatabase): void {
 
 function migrate(db: SqliteDatabase): void {
   const version = versionOf(db);
-  if (version > STEPS.length) {
-    const words = `The file has version ${version}, and this one knows ${STEPS.length}.`;
-    throw new HookproofError("OUTBOX_NEWER", `${messageOf("OUTBOX_NEWER")} ${words}`);
-  }
+  requireKnown(version);
   for (const step of STEPS.slice(version)) db.exec(step);
   // In a table, because PRAGMA user_version belongs to the application whose file this is.
   db.exec(`CREATE TABLE IF NOT EXISTS hookproof_outbox_version (version INTEGER NOT NULL);
     DELETE FROM hookproof_outbox_version; INSERT INTO hookproof_outbox_version VALUES (${STEPS.length})`);
+}
+
+function requireKnown(version: number): void {
+  if (version <= STEPS.length) return;
+  const words = `The file has version ${version}, and this one knows ${STEPS.length}.`;
+  throw new HookproofError("OUTBOX_NEWER", `${messageOf("OUTBOX_NEWER")} ${words}`);
 }
 
 function versionOf(db: SqliteDatabase): number {

@@ -30,6 +30,22 @@ describeWith("postgresql", postgres)("dead letters while a snapshot is held", ()
   const most = (costs: readonly Cost[]) => Math.max(...costs.map(({ rows }) => rows));
   const all = (costs: readonly Cost[]) => costs.reduce((sum, { rows }) => sum + rows, 0);
 
+  it("what a redrive made pending and died again meanwhile is not made pending again", async () => {
+    await end("dead", 1_200);
+    await held.query(`CREATE FUNCTION hookproof.again() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        UPDATE hookproof.event SET state = 'dead', ended_at = clock_timestamp(), reason = 'refused', attempts = attempts + 1
+          WHERE state = 'waiting' AND attempts < 2; RETURN NULL; END $$;
+      CREATE TRIGGER again AFTER UPDATE ON hookproof.event FOR EACH STATEMENT WHEN (pg_trigger_depth() = 0)
+        EXECUTE FUNCTION hookproof.again()`);
+    expect(await store.redrive({}, WINDOW_MS)).toEqual({ redriven: 1_200, pastWindow: 0 });
+  });
+
+  it("a time without an end removes nothing", async () => {
+    await end("dead", 3);
+    const never = Number.NEGATIVE_INFINITY;
+    expect(await store.prune({ delivered: never, dead: never })).toBe(0);
+  });
+
   const changes = {
     redrive: async () => (await store.redrive({ code: "REQUEST_REFUSED" }, WINDOW_MS)).redriven,
     drop: () => store.drop({ reason: "refused" }),

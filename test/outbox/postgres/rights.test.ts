@@ -166,6 +166,12 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
 
   it("delivers without the right to remove what ended", async () => {
     await grant((granted[1] ?? "").replaceAll(", DELETE", ""));
-    await delivers(outbox.store({ pool }));
+    const store = outbox.store({ pool });
+    const told = await delivers(store);
+    const said = told.flatMap((one) => (one.type === "warning" ? one.message : []));
+    expect(said.filter((message) => message.includes("this worker"))).toEqual([
+      'The outbox cannot note that this worker has stopped. Cause: "permission denied for table worker"',
+    ]);
+    expect(await store.workers?.()).toHaveLength(1); // it is seen, and could not be removed when it stopped
   });
 });

@@ -163,7 +163,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
     it("refuses a file of a newer version, and leaves it as it is", async () => {
       await openStore().close();
       const db = open();
-      db.exec("UPDATE hookproof_outbox_version SET version = 99");
+      db.exec("UPDATE hookproof_outbox_version SET version = 99; CREATE TABLE hookproof_outbox_more (x)");
       expect(() => openStore()).toThrow(expect.objectContaining({ code: "OUTBOX_NEWER" }));
       expect(() => openStore()).toThrow(/version 99/);
       expect(rows(db, "SELECT version FROM hookproof_outbox_version")).toEqual([{ version: 99 }]);
