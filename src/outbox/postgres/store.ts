@@ -93,6 +93,7 @@ class PostgresStore implements Store {
   readonly #waker: ReturnType<typeof createWaker>;
   readonly #workers: ReturnType<typeof seenWorkers>;
   #prepared: Promise<void> | undefined;
+  #isPrepared = false;
 
   constructor(pool: PostgresPool, names: OutboxNames, timeoutMs: number) {
     this.#pool = pool;
@@ -226,10 +227,15 @@ class PostgresStore implements Store {
   };
 
   #prepare(): Promise<void> {
-    this.#prepared ??= prepareTables(this.#database, this.#names).catch((error) => {
-      this.#prepared = undefined;
-      throw error;
-    });
+    this.#prepared ??= prepareTables(this.#database, this.#names).then(
+      () => {
+        this.#isPrepared = true;
+      },
+      (error) => {
+        this.#prepared = undefined;
+        throw error;
+      },
+    );
     return this.#prepared;
   }
 
@@ -251,12 +257,18 @@ class PostgresStore implements Store {
     yield* this.#letters.list(filter, limit);
   }
 
-  /** Looks for the tables over the caller's client first, because that may be the pool's last connection. */
+  /**
+   * Looks for the tables over the caller's client first, because that may be the pool's last connection: who makes them
+   * may wait for one as well.
+   */
   async #enqueueInside(tx: PostgresTransaction, events: readonly OutboxEvent[]): Promise<void> {
     const client = transactionOf(tx, this.#pool);
     try {
-      if (!this.#prepared && (await isPrepared(client, this.#names))) this.#prepared = Promise.resolve();
-      await this.#prepare();
+      if (!this.#isPrepared && (await isPrepared(client, this.#names))) {
+        this.#isPrepared = true;
+        this.#prepared ??= Promise.resolve();
+      }
+      if (!this.#isPrepared) await this.#prepare();
       await requireTransaction(tx, client, this.#names);
       await this.#enqueue.inTransaction(client, events);
     } catch (error) {

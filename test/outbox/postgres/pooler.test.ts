@@ -32,10 +32,13 @@ itWith("postgresql and pgbouncer", postgres && hasPgBouncer)(
       const producer = async (n: number) => {
         for (let m = 0; m < 10; m++) {
           const client = await pool.connect();
-          await client.query("BEGIN");
-          await store.enqueue([outboxEvent(`${n} ${m}`, m % 2 ? { orderingKey: `key ${n}` } : {})], client);
-          await client.query("COMMIT");
-          client.release();
+          try {
+            await client.query("BEGIN");
+            await store.enqueue([outboxEvent(`${n} ${m}`, m % 2 ? { orderingKey: `key ${n}` } : {})], client);
+            await client.query("COMMIT");
+          } finally {
+            client.release();
+          }
           await store.enqueue([outboxEvent("one"), outboxEvent("two")]);
         }
       };

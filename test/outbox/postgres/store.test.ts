@@ -106,6 +106,21 @@ describeWith("postgresql", postgres)("postgresStore", () => {
     await only.drop();
   });
 
+  it("stores inside a transaction while a worker that has begun waits for the pool's only connection", async () => {
+    const only = testOutbox(postgres?.url ?? "", { max: 1 });
+    await only.store().stats(); // makes the tables
+    const held = await only.pool.connect();
+    await held.query("BEGIN");
+    const begun = only.store();
+    const waiting = begun.stats(); // looks for the tables first
+    const event = outboxEvent("one");
+    await begun.enqueue([event], held);
+    await held.query("COMMIT");
+    held.release();
+    expect(await waiting).toMatchObject([{ pending: 1 }]);
+    await only.drop();
+  });
+
   it("refuses tables that a newer version made", async () => {
     await store.stats();
     await pool.query(`UPDATE ${outbox.schema}.version SET version = version + 1`);
