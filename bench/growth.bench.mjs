@@ -65,7 +65,7 @@ reportGrowth({
       verifyHmac: () => verifyHmac({ ...input, signature }),
       "receiver.verify, HMAC": await received(hmac, { method: "hmac", secret }, payloadOf(size)),
       "receiver.verify, ES256": await received(
-        jwtSigner({ ...es256, key: es256.privateJwk }),
+        jwtSigner({ key: es256.privateJwk, kid: es256.kid, alg: "ES256" }),
         { method: "jwt", keys },
         payloadOf(size),
       ),
@@ -105,7 +105,7 @@ reportGrowth({
     const records = await Promise.all(Array.from({ length: count }, () => generateKey({ alg: "ES256" })));
     const last = records.at(-1);
     const set = localKeys(await createKeySet(records).publicJwks());
-    const signed = jwtSigner({ ...last, key: last.privateJwk });
+    const signed = jwtSigner({ key: last.privateJwk, kid: last.kid, alg: "ES256" });
     return {
       "finding the last key": () => set.resolve(last.kid, "ES256"),
       "receiver.verify": await received(signed, { method: "jwt", keys: set }, payloadOf(1024)),

@@ -6,6 +6,7 @@ import express from "express";
 import { toNodeListener } from "hookproof/node";
 import { createReceiver, memoryReplayStore } from "hookproof/receiver";
 import { sqliteReplayStore } from "hookproof/replay";
+import { receivedByHand, reservingStore } from "./received-by-hand.mjs";
 
 const [kind, file] = process.argv.slice(2);
 const secret = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
@@ -130,6 +131,15 @@ const kinds = {
   "by hand in express, SQLite": () => inExpress(byHand(idsInSqlite({ twice: false }))),
   "by hand in express, SQLite, two writes": () => inExpress(byHand(idsInSqlite({ twice: true }))),
   "by hand on node:http, memory": () => byHand(idsInMemory()),
+  "by hand to the same promises, memory": () =>
+    receivedByHand({
+      path,
+      secret,
+      store: reservingStore(),
+      isActive: () => true,
+      run: async () => {},
+      onVerdict: () => {},
+    }),
   "hookproof in express, memory": () => inExpress(hookproof(memoryReplayStore())),
   "hookproof in express, SQLite": () => inExpress(hookproof(sqliteStore())),
   "hookproof on node:http, memory": () => hookproof(memoryReplayStore()),

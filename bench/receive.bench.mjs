@@ -78,6 +78,7 @@ const kinds = [
   BARE,
   EXPRESS,
   "by hand on node:http, memory",
+  "by hand to the same promises, memory",
   "hookproof on node:http, memory",
   "hookproof on node:http, SQLite",
   "by hand in express, SQLite",
@@ -88,7 +89,9 @@ const kinds = [
 const ratios = [
   { of: "by hand on node:http, memory", to: BARE },
   { of: "hookproof on node:http, memory", to: BARE, goal: 0.5 },
+  { of: "by hand to the same promises, memory", to: BARE },
   { of: "hookproof on node:http, memory", to: "by hand on node:http, memory" },
+  { of: "hookproof on node:http, memory", to: "by hand to the same promises, memory" },
   { of: "hookproof on node:http, SQLite", to: BARE },
   { of: "by hand in express, SQLite", to: EXPRESS },
   { of: "by hand in express, SQLite, two writes", to: EXPRESS },

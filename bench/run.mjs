@@ -1,20 +1,43 @@
-// Runs every bench, or those whose name is given: node bench/run.mjs [name ...] [--json] [--write] [--long] [--quick],
-// or with `--against <commit>` what against.mjs does.
+// Runs every bench, or those whose names are given; with `--against <commit>` what against.mjs does.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
+import { parseArgs } from "node:util";
 
-if (process.argv.includes("--against")) {
+const NAMES = readdirSync(import.meta.dirname)
+  .filter((file) => file.endsWith(".bench.mjs"))
+  .map((file) => file.replace(".bench.mjs", ""));
+const USAGE = `npm run bench -- [name ...] [--long] [--quick] [--json] [--write]
+npm run bench -- [operation ...] --against <commit> [--most 1.1] [--quick]
+
+names    ${NAMES.join(", ")}
+--long   with what takes minutes
+--quick  the short form; fails where a ratio has fallen from the kept results
+--json   a line of JSON for each question
+--write  keeps the results, for docs/performance.md`;
+
+if (process.argv.some((argument) => /^--against(=|$)/.test(argument))) {
   const args = [`${import.meta.dirname}/against.mjs`, ...process.argv.slice(2)];
   process.exit(spawnSync(process.execPath, args, { stdio: "inherit" }).status ?? 1);
 }
-const names = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
-const files = readdirSync(import.meta.dirname).filter((file) => file.endsWith(".bench.mjs"));
-const chosen = files.filter((file) => names.length === 0 || names.includes(file.replace(".bench.mjs", "")));
-if (chosen.length === 0) {
-  console.error(
-    `No such bench. There are: ${files.map((file) => file.replace(".bench.mjs", "")).join(", ")}`,
-  );
-  process.exit(2);
+const chosen = chosenNames().map((name) => `${name}.bench.mjs`);
+
+/** Ends the process for a name or an option that there is not, before anything is measured. */
+function chosenNames() {
+  const flag = /** @type {const} */ ({ type: "boolean" });
+  const options = { help: flag, long: flag, quick: flag, json: flag, write: flag };
+  try {
+    const { values, positionals } = parseArgs({ allowPositionals: true, options });
+    if (values.help) {
+      console.log(USAGE);
+      process.exit();
+    }
+    const unknown = positionals.filter((name) => !NAMES.includes(name));
+    if (unknown.length > 0) throw new Error(`No such bench: ${unknown.join(", ")}`);
+    return positionals.length > 0 ? positionals : NAMES;
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
+    process.exit(2);
+  }
 }
 if (!existsSync(`${import.meta.dirname}/node_modules`)) {
   const { status } = spawnSync("npm", ["ci", "--prefix", import.meta.dirname], { stdio: "inherit" });
