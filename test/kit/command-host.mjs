@@ -38,8 +38,12 @@ function written() {
  * Runs command lines one after another, each as in a process of its own with nothing on its standard input. As a process
  * does, a command ends when nothing of it is left to wait for.
  */
-process.on("message", async ({ words, isStopped }) => {
+process.on("message", async ({ words, isStopped, cwd, env, umask }) => {
   own ??= process.stdout && process.stderr && held();
+  process.chdir(cwd);
+  if (umask !== undefined) process.umask(umask);
+  for (const name of Object.keys(process.env)) if (!Object.hasOwn(env, name)) delete process.env[name];
+  Object.assign(process.env, env);
   const [stdout, stderr] = [written(), written()];
   const code = await main.run(words, {
     stdin: Object.assign(Readable.from([]), { fd: 0 }),

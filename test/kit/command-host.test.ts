@@ -1,5 +1,7 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { simpleCommand } from "./command-host.js";
+import { simpleCommand, takesHost } from "./command-host.js";
 import { openStage, requireBuild } from "./transcript.js";
 
 describe("a command line that needs no shell", () => {
@@ -38,6 +40,64 @@ describe("a command line that needs no shell", () => {
   ])("is not %j", (command) => {
     expect(simpleCommand(command)).toBeUndefined();
   });
+});
+
+describe("a command of bash in which a host can run hookproof", () => {
+  it.each([
+    "A=b hookproof send > file 2>&1",
+    "umask 077; hookproof send || echo $? >&2 && hookproof events list",
+    'a=$(hookproof secret show); echo "$a"',
+    "hookproof sign --curl | hookproof verify -",
+  ])("is %j", (command) => expect(takesHost(command)).toBe(true));
+
+  it.each([
+    "ls",
+    "hookproof events list | head -1",
+    "set -o pipefail; hookproof events list | tail -1",
+    "hookproof events list | grep -q a",
+    "hookproof listen & hookproof send",
+    "hookproof listen > said &",
+    "hookproof listen &\nhookproof send",
+    "exec hookproof send",
+    "NODE_EXTRA_CA_CERTS=missing.pem hookproof doctor",
+    "hookproof send > /dev/full",
+  ])("is not %j", (command) => expect(takesHost(command)).toBe(false));
+});
+
+/** What `hookproof` of bash was told to print by its host. */
+const saidIn = (folder: string) =>
+  readdirSync(join(folder, "bin")).filter((name) => name.endsWith(".out")).length;
+
+it("bash shows of commands in a host what it shows of their processes", { timeout: 120_000 }, async () => {
+  requireBuild();
+  const stage = await openStage();
+  const commands: [command: string, said: number][] = [
+    ["HOOKPROOF_HOME= HOME= hookproof events list", 1],
+    ["hookproof explain BODY_NOT_JSON > a.txt; hookproof no-such 2>> a.txt || echo $?; cat a.txt", 2],
+    ["mkdir -p sub; cd sub; hookproof profile show | tail -2; cd ..; hookproof explain ''", 2],
+    ['umask 027; hookproof keys generate --kid k --store "$PWD/$RANDOM" -q; stat -c %a [0-9]*/*', 1],
+    // As in the completion of bash.
+    ["f() { local IFS=$'\\n'; hookproof complete-words help service c; }; f", 1],
+    [
+      `A="é
+ "x"" hookproof send :4400 --data "$(printf 'ü\n\n')" --secret-file 'miß ing'; echo`,
+      1,
+    ],
+    // A process, as it has something to read.
+    ["echo e30 | hookproof inspect -", 0],
+  ];
+  try {
+    for (const [command, said] of commands) {
+      const before = saidIn(stage.folder);
+      const seen = await stage.runInOne(command);
+      expect(saidIn(stage.folder) - before, command).toBe(said);
+      await stage.run("rm -rf [0-9]* a.txt sub shown");
+      expect({ command, seen }).toEqual({ command, seen: await stage.run(command) });
+      await stage.run("rm -rf [0-9]* a.txt sub shown");
+    }
+  } finally {
+    await stage.close();
+  }
 });
 
 it("a stage shows of a command in its host what it shows of its process", { timeout: 60_000 }, async () => {

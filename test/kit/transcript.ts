@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { commandHost, simpleCommand } from "./command-host.js";
+import { commandHost, shellHost, simpleCommand, takesHost } from "./command-host.js";
 import { heldPort } from "./held-port.mjs";
 import { endsWithThis, killQuietly } from "./processes.js";
 
@@ -11,7 +11,7 @@ import { endsWithThis, killQuietly } from "./processes.js";
 const WHOLE_NUMBER = /\b\d+\b/g;
 
 const BIN = resolve(import.meta.dirname, "../../cli/bin/hookproof.cjs");
-const NO_DNS = join(import.meta.dirname, "no-dns.cjs");
+const BEFORE = ["no-dns.cjs", "cheap-scrypt.cjs"].map((file) => join(import.meta.dirname, file));
 const STEP_LIMIT_MS = 60_000;
 const END_LIMIT_MS = 20_000;
 
@@ -53,8 +53,8 @@ export interface Stage {
   /** Runs a command in bash and gives what a person would see, in the form of a transcript. */
   run(command: string, merged?: boolean): Promise<string[]>;
   /**
-   * Gives what `run` gives. What is but a `hookproof` with its words runs in one process with the others like it, as nearly
-   * all that its own would take is the start of Node. docs/json-output.md is tested with a process for every command.
+   * Gives what `run` gives. Each `hookproof` runs in one process with the others, as nearly all that its own would take is the
+   * start of Node, but where a process shows more than it prints. docs/json-output.md is tested with a process for every command.
    */
   runInOne(command: string): Promise<string[]>;
   close(): Promise<void>;
@@ -86,12 +86,16 @@ export async function openStage(environment?: Readonly<Record<string, string>>):
   };
   const background: ChildProcess[] = [];
   const host = commandHost(join(folder, "work"), env, STEP_LIMIT_MS);
+  let shell: ReturnType<typeof shellHost> | undefined;
   const outward = (text: string) => text.replace(WHOLE_NUMBER, (number) => ports.get(number) ?? number);
   const inward = (text: string) => text.replace(WHOLE_NUMBER, (number) => namesOfPorts.get(number) ?? number);
-  const start = (command: string, stdin: "ignore" | "pipe" = "ignore") => {
+  const start = (
+    command: string,
+    { stdin = "ignore", script }: { stdin?: "ignore" | "pipe"; script?: string } = {},
+  ) => {
     const child = spawn("bash", ["-c", outward(command)], {
       cwd: join(folder, "work"),
-      env,
+      env: { ...env, ...(script && { BASH_ENV: script }) },
       stdio: [stdin, "pipe", "pipe"],
       detached: true,
     });
@@ -111,10 +115,15 @@ export async function openStage(environment?: Readonly<Record<string, string>>):
 
   async function runInOne(command: string): Promise<string[]> {
     const simple = simpleCommand(outward(command));
+    // A stage with a path of its own has a command of its own; only here bash is known to reach a host.
+    if (!simple && process.platform === "linux" && !environment?.PATH && takesHost(command)) {
+      shell ??= shellHost(host, join(folder, "bin"));
+      return shown(...(await outcome(start(command, { script: (await shell).script }))));
+    }
     if (!simple) return run(command);
     const { stdout, stderr, code } = await host.run(simple.words);
     if (!simple.filter) return shown(stdout, stderr, code);
-    const child = start(simple.filter, "pipe");
+    const child = start(simple.filter, { stdin: "pipe" });
     child.stdin?.end(stdout);
     const [filtered, more, filterCode] = await outcome(child);
     return shown(filtered, stderr + more, filterCode);
@@ -133,6 +142,7 @@ export async function openStage(environment?: Readonly<Record<string, string>>):
     run,
     runInOne,
     async close() {
+      (await shell)?.close();
       await host.close();
       for (const child of background) await end(child);
       rmSync(folder, { recursive: true, force: true });
@@ -146,7 +156,7 @@ function builtCommand(folder: string): string {
   mkdirSync(bin);
   writeFileSync(
     join(bin, "hookproof"),
-    `#!/bin/sh\nexec "${process.execPath}" --require "${NO_DNS}" "${BIN}" "$@"\n`,
+    `#!/bin/sh\nexec "${process.execPath}" ${BEFORE.map((file) => `--require "${file}"`).join(" ")} "${BIN}" "$@"\n`,
   );
   chmodSync(join(bin, "hookproof"), 0o755);
   return bin;
