@@ -48,7 +48,7 @@ const THOROUGH = [
   "test/docs/{blocks,json-output,transcripts}.test.ts",
   "test/examples/*.test.ts",
   "test/jwks/resolver-hostile.test.ts",
-  "test/kit/run-reporter.test.ts",
+  "test/kit/{command-host,run-reporter}.test.ts",
   "test/packaging/action.test.ts",
   "test/doctor/probes/{examples,one-bug,one-bug-tokens}.test.ts",
   "test/receiver/adapter-examples.test.ts",
@@ -99,7 +99,7 @@ const ALONE = [
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isLong = ({ moduleId }: TestSpecification) =>
-      /site\/browser|cli\/test\/(?:snippets|transcripts|targets|tls)|(?:expressions|guides|commonjs|first-pages)\.test|postgres\/(?:contract|races)|json-output|growth/.test(
+      /site\/browser|cli\/test\/(?:snippets|transcripts|targets|tls|bad-values)|(?:expressions|guides|commonjs|first-pages|wrong-types|fuzz|simulation)\.test|postgres\/(?:contract|races)|json-output|growth/.test(
         moduleId,
       );
     const sorted = await super.sort(files);
