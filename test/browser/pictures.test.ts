@@ -88,15 +88,19 @@ describeWith("HOOKPROOF_SCREENSHOTS=1", process.env.HOOKPROOF_SCREENSHOTS)(
     });
 
     it("the page of an outbox", async () => {
-      // A dispatcher needs a clock that goes on; the page says how long ago things were, and no dates.
+      // A dispatcher needs a clock that goes on; of dates the page says only since when a worker runs.
       vi.useRealTimers();
-      const outbox = await shownOutbox(memoryStore(), {
+      const store = memoryStore();
+      const outbox = await shownOutbox(store, {
         allow: ["redrive", "pause"],
         says: "our database is being moved",
       });
       await outbox.outbox.pause("well", { reason: "their maintenance until 18:00" });
+      outbox.outbox.start();
+      await store.alive?.({ id: "another", name: "orders-2:815", runsForMs: 5_400_000 });
       const { page, context } = await openPage(browser, outbox.page.pageUrl);
       await page.locator(".dead").waitFor();
+      await page.getByText("orders-2:815").waitFor();
       await take(page, "outbox");
       await context.close();
       await outbox.stop();

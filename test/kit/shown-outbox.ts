@@ -33,7 +33,7 @@ export async function shownOutbox(
   const listeners = Object.fromEntries(
     Object.keys(byListener).map((name) => [name, { url: `${base}/${name}`, signer }]),
   );
-  const outbox = createOutbox({ store, listeners, quiet: true });
+  const outbox = createOutbox({ store, listeners, quiet: true, worker: "orders-1:4711" });
   for (const listener of Object.keys(byListener))
     for (const n of [1, 2, 3]) await outbox.enqueue({ listener, payload: { type: "user.offboarded", n } });
   await outbox.drain();

@@ -145,7 +145,8 @@ export const READING_TOOLS: readonly Tool[] = [
   {
     name: "show_outbox",
     title: "Show the outbox",
-    description: "What the outbox holds for each listener: pending, in flight, delivered, dead, paused.",
+    description:
+      "What the outbox holds for each listener: pending, in flight, delivered, dead, paused; and its workers, each with when it was last seen.",
     input: {},
     effect: "reads",
     call: (_input, { call, outboxWords }) => call(commandOf("outboxStatus"), outboxWords),
