@@ -80,9 +80,11 @@ export function createOutput(io: Io, flags: GlobalFlags, layout?: Layout): Outpu
   };
   const fitted = (text: string, hang?: number) =>
     layout && columns !== undefined ? layout.line(text, columns, hang) : text;
-  const err = (text: string) => {
+  const fittedErr = (text: string) =>
+    layout && columnsErr !== undefined ? layout.line(text, columnsErr) : text;
+  const err = (text: string, painted = (line: string) => line) => {
     below?.clear();
-    io.stderr.write(`${layout && columnsErr !== undefined ? layout.line(text, columnsErr) : text}\n`);
+    io.stderr.write(`${painted(fittedErr(text))}\n`);
   };
   const label: Layout["labelled"] = layout ? layout.labelled : (text) => text;
   const note: Layout["noted"] = layout ? layout.noted : (text) => paintErr("dim", text);
@@ -124,7 +126,8 @@ export function createOutput(io: Io, flags: GlobalFlags, layout?: Layout): Outpu
       if (!flags.json) print(`${io.stdout.isTTY ? inert(text) : text}\n`);
     },
     note(text) {
-      if (!flags.quiet && !flags.json) err(note(inertLine(text), paintErr));
+      // Coloured when it is laid out: the layout goes by the words.
+      if (!flags.quiet && !flags.json) err(inertLine(text), (lines) => note(lines, paintErr));
     },
     warn(text) {
       if (flags.quiet || warned.has(text)) return;

@@ -14,7 +14,8 @@ const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 const home = mkdtempSync(join(tmpdir(), "hookproof-layout-"));
 const server = createServer((request, response) => {
   request.resume();
-  response.writeHead(request.url?.endsWith("lst_1") ? 200 : 401).end();
+  const last = request.url?.split("/").at(-1);
+  response.writeHead(last === "lst_1" ? 200 : last === "lst_limited" ? 429 : 401).end();
 });
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
@@ -118,14 +119,38 @@ describe("output in a terminal", () => {
       "\u001b[36mnext:\u001b[39m \u001b[1mhookproof",
     );
   });
+
+  it("lays a coloured note out as it does a plain one", async () => {
+    const lines = (await seen(["secret", "generate", "--profile", "of-colour"], 40, "--color"))
+      .join("\n")
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are the colours
+      .replace(/\u001b\[\d+m/g, "");
+    expect(lines).toMatch(
+      /^next: hookproof secret show --reveal --profile of-colour\n {6}to give it to the listener$/m,
+    );
+  });
+
+  it.each([40, 60, 80, 120])(
+    "lists the probes in %i columns, each title under its own beginning",
+    async (columns) => {
+      const lines = await seen(["test", "--list"], columns);
+      expect(lines.filter((line) => line.length > Math.max(columns, 54))).toEqual([]);
+      // Under its beginning, or below its row where too few columns are left.
+      const columnsOfTitles = new Set(
+        lines.filter((line) => line.startsWith(" ")).map((line) => line.search(/\S/)),
+      );
+      expect([...columnsOfTitles].sort()).toEqual({ 40: [4], 60: [4], 80: [4, 54], 120: [54] }[columns]);
+    },
+  );
 });
 
 describe("the report of hookproof test in a terminal", () => {
-  const probe = (...more: string[]) => {
+  const probe = (...more: string[]) => probeOf("lst_2", ...more);
+  const probeOf = (listener: string, ...more: string[]) => {
     const { port } = server.address() as AddressInfo;
     return [
       "test",
-      `http://127.0.0.1:${port}/api/v1/webhooks/incoming/lst_2`,
+      `http://127.0.0.1:${port}/api/v1/webhooks/incoming/${listener}`,
       "--allow-trigger",
       "--only",
       "*correct*",
@@ -148,6 +173,15 @@ describe("the report of hookproof test in a terminal", () => {
     // In a pipe the verdict comes first, for what reads only the beginning.
     expect((await seen(probe()))[1]).toMatch(/^✖ /);
   });
+
+  it("gives the one reason where nothing was proved, and with -v each answer", async () => {
+    const lines = await seen(probeOf("lst_limited"), 80);
+    expect(lines.slice(1).join(" ").replace(/\s+/g, " ")).toMatch(
+      /^✖ Nothing was proved: \d+ of \d+ answers were 429\. .* 0 pass, 0 fail, \d+ unclear, 0 skipped; -v shows each$/,
+    );
+    expect((await seen(probeOf("lst_limited", "-v"), 80)).length).toBeGreaterThan(30);
+    expect((await seen(probeOf("lst_limited"))).length).toBeGreaterThan(30);
+  });
 });
 
 describe("the layout", () => {
@@ -162,6 +196,14 @@ describe("the layout", () => {
     expect(terminalLayout.line(line, 60)).toBe(
       "next: hookproof outbox dead --outbox some-name.db\n      why they could not be delivered",
     );
+  });
+
+  it("leaves a command whole that is given a name", () => {
+    const line = "There are no profiles yet. Make one with: hookproof profile add staging --target <url>";
+    expect(terminalLayout.line(line, 60).split("\n")).toEqual([
+      "There are no profiles yet. Make one with:",
+      "  hookproof profile add staging --target <url>",
+    ]);
   });
 
   it("puts the last column of a table below the others where it would be too narrow", () => {

@@ -2,9 +2,11 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { describeWith } from "../../test/kit/needs.js";
 import { hasTool } from "../../test/kit/outside-tool.js";
+import { ask, askHidden } from "../src/terminal/ask.js";
 
 const BIN = resolve(import.meta.dirname, "../bin/hookproof.cjs");
 const IN_TERMINAL = resolve(import.meta.dirname, "kit/in-terminal.py");
@@ -63,6 +65,25 @@ describeWith("python3", hasTool("/usr/bin/python3", "--version"))("questions in 
     expect(shown).toContain("Use --yes, with --target and --method.");
   });
 });
+
+it.each([false, true])(
+  "a question ends with a signal that no key has sent (hidden: %s)",
+  async (isHidden) => {
+    const stop = new AbortController();
+    const terminal = () => Object.assign(new PassThrough(), { isTTY: true });
+    const io = {
+      stdin: terminal(),
+      stdout: terminal(),
+      stderr: terminal(),
+      env: {},
+      stopSignal: stop.signal,
+    };
+    const asker = { io, global: { json: false, input: true } } as unknown as Parameters<typeof ask>[0];
+    const asked = isHidden ? askHidden(asker, "Secret") : ask(asker, "Target", ":4400");
+    setImmediate(() => stop.abort());
+    await expect(asked).rejects.toMatchObject({ code: "ABORTED", exit: 130 });
+  },
+);
 
 function inTerminal(
   argv: readonly string[],

@@ -26,11 +26,15 @@ const MEANT: Readonly<Record<string, string>> = {
   token: "inspect",
   decode: "inspect",
   ui: "listen --open",
+  config: "profile explain",
+  flags: "--help",
 };
 
 /** The same for words of a group that mean no command. */
 const NOT_COMMANDS: Readonly<Record<string, string>> = {
   "service stop": "Ctrl-C ends hookproof service start, and so does SIGTERM.",
+  "events search": "hookproof events list <text> searches them.",
+  "events find": "hookproof events list <text> finds them.",
   "service restart": "Ctrl-C ends hookproof service start; start it again with the same --db.",
 };
 

@@ -39,8 +39,9 @@ export const demo: Command = {
 
 async function play(context: Context, stays: boolean, page: Inspecting | undefined): Promise<number> {
   const { io, out, args } = context;
+  const given = new Set<string>();
   const port = stays ? (args.number("port") ?? 4400) : 0;
-  const played = await playDemo(context, port, (step) => report(context, step), page?.inspector);
+  const played = await playDemo(context, port, (step) => report(context, step, given), page?.inspector);
   try {
     if (played.failed > 0)
       throw new CliError(
@@ -52,9 +53,8 @@ async function play(context: Context, stays: boolean, page: Inspecting | undefin
     out.line();
     out.line(`The HMAC listener stays open on ${played.url}`);
     await presentInspector(context, page?.url);
-    out.note(
-      `next, in another terminal: hookproof send :${played.port} --data '{"a":1}'      Ctrl-C ends the demo`,
-    );
+    out.note(`next, in another terminal: hookproof send :${played.port} --data '{"a":1}'`);
+    out.note("Ctrl-C ends the demo.");
     await stopped(io.stopSignal);
     return EXIT.ok;
   } finally {
@@ -62,9 +62,11 @@ async function play(context: Context, stays: boolean, page: Inspecting | undefin
   }
 }
 
-function report({ out }: Context, step: Step): void {
+/** Shows a step, and its reason unless that was given for a step before it. */
+function report({ out }: Context, step: Step, given: Set<string>): void {
   out.document({ type: "step", ...step });
   const mark = step.status === step.expected ? out.paint("green", "✔") : out.paint("red", "✖");
   out.line(`${mark} ${step.status}  ${step.name}`);
-  if (step.reason) out.line(`       ${out.paint("dim", step.reason)}`);
+  if (step.reason && !given.has(step.reason)) out.line(`       ${out.paint("dim", step.reason)}`);
+  if (step.reason) given.add(step.reason);
 }

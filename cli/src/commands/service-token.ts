@@ -1,5 +1,6 @@
 // The command that gets an access token of the local service.
 import { randomBytes, randomInt, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { generateKey } from "hookproof/jwks";
 import type { Args, Command, Context } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
@@ -97,21 +98,27 @@ export const serviceToken: Command = {
 
 /** The client that asks: a new one for a role, or the one that the flags name. */
 async function clientOf(context: Context): Promise<{ id: string; secret: string }> {
-  const { args, io } = context;
+  const { args } = context;
   const isNamed = args.isGiven("client-id") || args.isGiven("client-secret-file");
   if (!args.isGiven("role")) {
     if (args.isGiven("as-user")) throw usageError("--as-user belongs to --role or --sdk.");
     const file = args.text("client-secret-file");
-    const secret =
-      file === undefined
-        ? readOwnSecret(clientSecretFile(databaseFile(io, args)))
-        : await readClientSecret(file);
+    const secret = file === undefined ? ownSecretOf(context) : await readClientSecret(file);
     return { id: args.text("client-id") ?? DEFAULT_CLIENT, secret };
   }
   if (isNamed) throw usageError("--role makes a new client; it takes no --client-id and no secret.");
   const client = { id: `cli-${randomUUID()}`, secret: randomBytes(32).toString("base64url") };
   await askControl(context, "POST", "clients", { ...client, ...rightsOf(args) });
   return client;
+}
+
+/** The secret of the client that a service of this machine was started with. */
+function ownSecretOf({ io, args }: Context): string {
+  const file = clientSecretFile(databaseFile(io, args));
+  if (existsSync(file)) return readOwnSecret(file);
+  throw new CliError(EXIT.setup, "FILE_UNREADABLE", `No service has run here yet: there is no ${file}.`, {
+    hint: "hookproof service start runs one; --db names the database of another.",
+  });
 }
 
 /** What a new client may do. */

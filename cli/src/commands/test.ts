@@ -250,7 +250,8 @@ async function listProbes({ args, out, config }: Context): Promise<number> {
     out.document({ type: "probe-description", ...probe });
     const runs = runsAutomation ? "runs" : "    ";
     const marks = methods ? `${expected.join("|")}  ${methods.join(",").padEnd(8)}  ${runs}` : runs;
-    out.line(`${id.padEnd(32)} ${marks}  ${title}`);
+    const before = `${id.padEnd(32)} ${marks}  `;
+    out.line(`${before}${title}`, before.length);
   }
   return EXIT.ok;
 }

@@ -246,7 +246,7 @@ function print(
     out.line(`  checked with    key set ${keySetOf({ args, config, io })}  (${config.find("jwks")?.origin})`);
   for (const check of verdict.checks) {
     const mark = check.ok ? out.paint("green", "✔") : out.paint("red", "✖");
-    out.line(`${mark} ${check.step.padEnd(15)} ${check.ok ? (check.seen ?? "") : wordsOf(check)}`.trimEnd());
+    out.line(`${mark} ${check.step.padEnd(15)} ${check.ok ? (check.seen ?? check.rule) : wordsOf(check)}`);
   }
   for (const { message, fix } of mistakes) {
     out.line(`  mistake         ${message}`);

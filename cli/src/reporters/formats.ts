@@ -12,6 +12,7 @@ export const pretty: CreateReporter = (paint, verbose, isTerminal) => {
   const results: ProbeResult[] = [];
   let last: readonly string[] = [];
   let remaining: readonly ProbeResult[] = [];
+  let isFolded = false;
   const headline = (result: ProbeResult) => {
     const mark = paint(COLOURS[result.outcome], MARKS[result.outcome]);
     return `${mark} ${shortly(result).padEnd(5)} ${result.id.padEnd(32)} ${result.title}`;
@@ -38,8 +39,12 @@ export const pretty: CreateReporter = (paint, verbose, isTerminal) => {
     verdict(verdict) {
       const follows = new Set(verdict?.follows);
       const unproved = new Set(verdict?.unproved);
-      const isShown = ({ id }: ProbeResult) => verbose || !(follows.has(id) || unproved.has(id));
-      const lines = results.filter(isShown).flatMap(linesOf);
+      const isBrief = isTerminal === true && !verbose;
+      // Without a pass or a failure the end says the one reason that there is; a screen of each would only bury it.
+      isFolded = isBrief && !results.some(({ outcome }) => outcome === "pass" || outcome === "fail");
+      const isShown = ({ id, outcome }: ProbeResult) =>
+        verbose || !(follows.has(id) || unproved.has(id) || (isBrief && verdict && outcome === "skip"));
+      const lines = isFolded ? [] : results.filter(isShown).flatMap(linesOf);
       if (verdict) {
         remaining = results.filter(({ id, outcome }) => outcome === "fail" && !follows.has(id));
         const found = [`${paint("red", "✖")} ${verdict.sentence}`, `  fix     ${verdict.fix}`];
@@ -49,7 +54,7 @@ export const pretty: CreateReporter = (paint, verbose, isTerminal) => {
           follows.size > 0 &&
             `  ${countOf(follows.size, "result")} below would only repeat it; -v shows ${follows.size === 1 ? "it" : "them"}.`,
           unproved.size > 0 &&
-            `  ${countOf(unproved.size, "refusal")} of wrong requests prove nothing, as correct ones are answered alike.`,
+            `  ${unproved.size === 1 ? "1 refusal of a wrong request proves" : `${unproved.size} refusals of wrong requests prove`} nothing, as correct ones are answered alike.`,
         ];
         const folded = verbose ? [] : hidden.filter((one) => one !== false);
         if (isTerminal)
@@ -60,7 +65,8 @@ export const pretty: CreateReporter = (paint, verbose, isTerminal) => {
     },
     end(summary) {
       const { pass, fail, skip, unclear, wouldTrigger, nothing, incomplete, ok } = summary;
-      const lines = [`${pass} pass, ${fail} fail, ${unclear} unclear, ${skip} skipped`];
+      const more = isFolded && unclear + skip > wouldTrigger ? "; -v shows each" : "";
+      const lines = [`${pass} pass, ${fail} fail, ${unclear} unclear, ${skip} skipped${more}`];
       if (nothing !== undefined) lines.unshift(nothing);
       if (incomplete !== undefined) lines.push(incomplete);
       if (wouldTrigger > 0)

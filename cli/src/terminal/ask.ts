@@ -48,6 +48,10 @@ async function answerTo({ io }: Asker, question: string, hidden: boolean): Promi
     const interrupted = () =>
       reject(new CliError(EXIT.interrupted, "ABORTED", "Interrupted; nothing was done."));
     lines.once("SIGINT", () => lines.close());
+    // A signal that no key has sent.
+    const stop = () => lines.close();
+    io.stopSignal.addEventListener("abort", stop, { once: true });
+    lines.once("close", () => io.stopSignal.removeEventListener("abort", stop));
     lines.once("close", interrupted);
     lines.question(hidden ? "" : inertLine(question), (answer) => {
       if (hidden) stderr.write("\n");

@@ -22,6 +22,8 @@ const GROUPS: ReadonlySet<string> = new Set([
   "secret",
 ]);
 const OF_SUBCOMMAND = /^[a-z][a-z-]*\W?$/;
+/** What a command is given without a flag, such as a profile: told from prose by the flag behind it. */
+const NAME = /^[a-z][a-z0-9-]*$/;
 /** The most words of an argument in quotes. */
 const MAX_QUOTED = 20;
 /** The most of what is in quotes that stays on one line, outside of a command. */
@@ -157,6 +159,7 @@ function endOfOne(words: readonly string[], at: number): number {
     if (words[end] === "help") end++;
     if (GROUPS.has(words[end] ?? "") && OF_SUBCOMMAND.test(words[end + 1] ?? "")) end++;
     if (OF_SUBCOMMAND.test(words[end] ?? "")) end++;
+    if (NAME.test(words[end] ?? "") && words[end + 1]?.startsWith("--")) end++;
   }
   while (!/[,;]$/.test(words[end - 1] ?? "") && OF_COMMAND.test(words[end] ?? ""))
     end = endOfQuoted(words, end);
