@@ -200,7 +200,7 @@ describe("the layout", () => {
 
   it("leaves a command whole that is given a name", () => {
     const line = "There are no profiles yet. Make one with: hookproof profile add staging --target <url>";
-    expect(terminalLayout.line(line, 60).split("\n")).toEqual([
+    expect(terminalLayout.line(line, 80).split("\n")).toEqual([
       "There are no profiles yet. Make one with:",
       "  hookproof profile add staging --target <url>",
     ]);
