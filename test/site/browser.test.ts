@@ -112,6 +112,18 @@ describeSite("the site", () => {
       await context.close();
     });
 
+    it("a box that begins to scroll when its content grows is reached by the keyboard", async () => {
+      const { page, context } = await openPage(browser(), `${site.url}guides/quick-start/`);
+      const box = page.locator(".scroll:not([tabindex])").first();
+      await box.evaluate((element) => {
+        element.id = "grown";
+        const content = element.firstElementChild as HTMLElement;
+        content.style.minWidth = "300%";
+      });
+      await expect.poll(() => page.locator("#grown").getAttribute("tabindex")).toBe("0");
+      await context.close();
+    });
+
     it("a transcript's copy button gives its commands", async () => {
       const { page, context } = await openPage(browser(), `${site.url}guides/quick-start/`);
       const [block] = fencedBlocks(join(ROOT, "docs/guides/quick-start.md")).filter(
