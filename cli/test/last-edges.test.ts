@@ -65,7 +65,7 @@ it("outbox create leaves a file of something else as it is, however short", asyn
     const file = join(folder, "notes.txt");
     writeFileSync(file, content);
     const [code, text] = await outcome("outbox", "create", "--outbox", file);
-    expect([code, text]).toEqual([3, expect.stringContaining("cannot be read: file is not a database")]);
+    expect([code, text]).toEqual([3, expect.stringContaining("cannot be opened: file is not a database")]);
     expect(readFileSync(file, "utf8")).toBe(content);
   }
   const empty = join(folder, "empty.db");

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import {
   chmodSync,
   createReadStream,
+  fstatSync,
   lstatSync,
   mkdirSync,
   realpathSync,
@@ -223,6 +224,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_FS_EISDIR: "it is a folder",
   EFBIG: "it is too large",
   EIO: "the system failed to read it",
+  EBADF: "it is not open for reading",
   ERR_INVALID_ARG_VALUE: "its name has a character that no file has",
 };
 
@@ -273,12 +275,20 @@ function tooLarge(name: string): CliError {
   );
 }
 
+/** Refuses a folder as standard input (`< folder`), which Node reads as if nothing were in it. */
+export function requireInput({ stdin }: Io): void {
+  const { fd } = stdin as { fd?: unknown };
+  if (typeof fd !== "number" || !fstatSync(fd).isDirectory()) return;
+  throw unreadable(STANDARD_INPUT, { code: "EISDIR" });
+}
+
 /** All of standard input. */
 async function readInput(io: Io): Promise<Buffer> {
+  requireInput(io);
   try {
     return await bytesOf(io.stdin);
   } catch (error) {
-    throw error instanceof TooLarge ? tooLarge(STANDARD_INPUT) : error;
+    throw error instanceof TooLarge ? tooLarge(STANDARD_INPUT) : unreadable(STANDARD_INPUT, error);
   }
 }
 

@@ -11,6 +11,7 @@ import {
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import type { Context } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
+import { isOfFile, requireInput, unreadable } from "../files/files.js";
 import { stopped } from "../io.js";
 import { inertLine } from "../output.js";
 import { ownVersion } from "../version.js";
@@ -31,6 +32,7 @@ export const TOOLS: readonly Tool[] = [...READING_TOOLS, ...ACTING_TOOLS];
 /** Serves the tools on standard input and output until the input ends, or this process is asked to stop. */
 export async function serveTools(context: Context): Promise<number> {
   const { io, out, args } = context;
+  requireInput(io);
   const allow = new Set(args.texts("allow"));
   if (args.isGiven("to") && !allow.has("send")) throw usageError("--to needs --allow send.");
   const targetWords = allowedTargets(context);
@@ -72,7 +74,11 @@ export async function serveTools(context: Context): Promise<number> {
       return toolResult({ documents: [failureDocument(tool.name, error)] });
     }
   });
-  server.onerror = (error) => out.warn(error.message);
+  let failure: CliError | undefined;
+  server.onerror = (error: NodeJS.ErrnoException) => {
+    if (isOfFile(error.code)) failure = unreadable("Standard input", error);
+    else out.warn(error.message);
+  };
 
   const transport = new StdioServerTransport(io.stdin, io.stdout, { maxBufferSize: MESSAGE_BYTES });
   const closed = new Promise<void>((resolve) => {
@@ -84,6 +90,7 @@ export async function serveTools(context: Context): Promise<number> {
   await listeners.close();
   await server.close();
   io.stdin.destroy();
+  if (failure !== undefined) throw failure;
   return EXIT.ok;
 }
 
@@ -147,7 +154,9 @@ async function inputEnded(stdin: Context["io"]["stdin"], transport: StdioServerT
     await send(message);
     if (!("method" in message)) isAnswered(message.id);
   };
-  await new Promise((resolve) => stdin.once("end", resolve).once("close", resolve));
+  await new Promise((resolve) => {
+    for (const end of ["end", "close", "error"]) stdin.once(end, resolve);
+  });
   await new Promise<void>((resolve) => {
     check = () => open.size === 0 && resolve();
     check();

@@ -72,7 +72,7 @@ export async function openOutbox(
   if (url.password !== "" && found?.origin !== env && found?.origin !== envFile)
     throw usageError(
       "A database password is refused on command lines and in configurations: others can read them.",
-      "Use PGPASSWORD, ~/.pgpass, or the whole URL in the variable HOOKPROOF_OUTBOX or the file of HOOKPROOF_OUTBOX_FILE.",
+      PASSWORD_HINT,
     );
   // A database is handed this user's password (PGPASSWORD, ~/.pgpass), on this machine too: anybody can hold a port of it.
   requireInside(config, "outbox", { code: "OUTBOX_HOST_REFUSED", what: "outbox", flag: "--outbox" });
@@ -89,6 +89,9 @@ function notOutbox(place: string): CliError {
     "Give --outbox app.db or --outbox postgres://host/database.",
   );
 }
+
+const PASSWORD_HINT =
+  "Use PGPASSWORD, ~/.pgpass, or the whole URL in the variable HOOKPROOF_OUTBOX or the file of HOOKPROOF_OUTBOX_FILE.";
 
 /** Whether the outbox is made where there is none, and the command that makes it. */
 interface Making {
@@ -141,8 +144,7 @@ const MIN_BYTES = 512;
  */
 function refuseOtherFile(file: string): void {
   const { size } = openedFile(file, () => statSync(file));
-  if (size > 0 && size < MIN_BYTES)
-    throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `${file} cannot be read: file is not a database.`);
+  if (size > 0 && size < MIN_BYTES) throw unusable(file, "file is not a database");
 }
 
 /** Whether there is a file; refused where something else is there, or the path leads nowhere. */
@@ -180,8 +182,7 @@ function requireOutbox(open: () => OpenSqliteDatabase, file: string, { create, c
     if (found.length > 0 || create) return;
   } catch (error) {
     if (error instanceof CliError) throw error;
-    const words = error instanceof Error ? error.message : String(error);
-    throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `${file} cannot be read: ${words}.`);
+    throw unusable(file, error instanceof Error ? error.message : String(error));
   } finally {
     db?.close();
   }
@@ -232,7 +233,17 @@ async function openPostgresOutbox(
 ): Promise<OpenOutbox> {
   const pg = await driver(isTyped);
   const name = `${url.protocol}//${url.host}${url.pathname}`;
-  const pool = new pg.Pool({ connectionString: url.href, connectionTimeoutMillis: 10_000 });
+  const { Socket } = await import("node:net");
+  const sockets = new Set<InstanceType<typeof Socket>>();
+  const pool = new pg.Pool({
+    connectionString: url.href,
+    connectionTimeoutMillis: 10_000,
+    stream: () => {
+      const socket = new Socket();
+      sockets.add(socket.once("close", () => sockets.delete(socket)));
+      return socket;
+    },
+  });
   pool.on("error", () => {}); // the next query fails with it
   const close = () => pool.end();
   try {
@@ -244,8 +255,12 @@ async function openPostgresOutbox(
       throw new Error(`it has no outbox in the schema ${schema} (${creating} makes one)`);
   } catch (error) {
     await close().catch(() => {});
-    const words = error instanceof Error && error.message !== "" ? error.message : "no connection";
-    throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `The outbox ${name} cannot be opened: ${words}.`);
+    // The driver leaves a connection open that it could not sign in on, and this process with it.
+    for (const socket of sockets) socket.destroy();
+    const { words, hint } = reasonOfDriver(error);
+    throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `The outbox ${name} cannot be opened: ${words}.`, {
+      hint,
+    });
   }
   const { postgresStore } = await import("hookproof/outbox/postgres");
   const store = postgresStore({ pool, schema });
@@ -257,4 +272,12 @@ async function openPostgresOutbox(
       await close();
     },
   };
+}
+
+/** Why the driver could not open a database, in words that a user can act on. */
+function reasonOfDriver(error: unknown): { words: string; hint?: string } {
+  const words = error instanceof Error && error.message !== "" ? error.message : "no connection";
+  return words.startsWith("SASL: ") && words.includes("client password")
+    ? { words: "it asks for a password, and there is none", hint: PASSWORD_HINT }
+    : { words };
 }

@@ -34,7 +34,8 @@ export const EVENT_FLAGS = {
  */
 export function requiredData({ args, io }: Context, example: string, otherwise?: string): string {
   const isFree = !args.texts("secret-file").includes("-");
-  const data = args.text("data") ?? otherwise ?? (isFree && hasPipedInput(io) ? "-" : undefined);
+  const given = args.text("data");
+  const data = (given === "@-" ? "-" : given) ?? otherwise ?? (isFree && hasPipedInput(io) ? "-" : undefined);
   if (data === undefined) throw usageError("--data is missing.", example);
   if (data === "-" && args.texts("secret-file").includes("-"))
     throw usageError("Only one of --data and --secret-file can be standard input.");

@@ -7,7 +7,7 @@ import { nextStep } from "../config/next-step.js";
 import { REACH_FLAGS } from "../credentials/flags.js";
 import { resolveTarget } from "../credentials/target.js";
 import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
-import { unreadable } from "../files/files.js";
+import { requireInput, unreadable } from "../files/files.js";
 import { firstLineOf } from "../input/text.js";
 import { countOf } from "../output.js";
 import { startProgress } from "../terminal/progress.js";
@@ -18,6 +18,7 @@ import { senderOptions } from "./send-one.js";
 /** Sends every line of the data as an event of its own; the last failure decides the exit code. */
 export async function sendBatch(context: Context, data: string): Promise<number> {
   const { args, io, out } = context;
+  if (data === "-") requireInput(io);
   const results = args.flag("by-listener") ? byListener(context, data) : await toOneTarget(context, data);
   const progress = startProgress(context, await countLines(data));
   const count = { accepted: 0, duplicate: 0, failed: 0 };
