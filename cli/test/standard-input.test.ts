@@ -1,4 +1,4 @@
-// Standard input that cannot be read, and a database that cannot be signed in to: named, and the process ends.
+// Standard input and databases that cannot be read, or signed in to: named, and the process ends.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, writeFileSync } from "node:fs";
@@ -101,4 +101,13 @@ it("a database that asks for a password which nobody has is named, and the comma
     `127.0.0.1:${port}/shop cannot be opened: it asks for a password, and there is none.`,
   );
   expect(said).toContain("Use PGPASSWORD");
+});
+
+itWith(...POSIX)("an outbox that this user may not read is named with the reason", async () => {
+  const folder = temporaryFolder("standard-input-");
+  writeFileSync(join(folder, "sealed.db"), "x", { mode: 0o000 });
+  const { code, said } = await ran(folder, ["outbox", "status", "--outbox", "sealed.db"], "ignore");
+  const reason = process.getuid?.() === 0 ? "file is not a database" : "this user may not"; // root reads all
+  expect(code).toBe(3);
+  expect(said).toContain(`--outbox sealed.db cannot be opened: ${reason}.`);
 });

@@ -1,5 +1,5 @@
 // Opens the outbox that flag, environment or configuration names.
-import { statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { HookproofError } from "hookproof";
@@ -144,6 +144,7 @@ const MIN_BYTES = 512;
  */
 function refuseOtherFile(file: string): void {
   const { size } = openedFile(file, () => statSync(file));
+  openedFile(file, () => accessSync(file, constants.R_OK)); // of which a driver may have no word
   if (size > 0 && size < MIN_BYTES) throw unusable(file, "file is not a database");
 }
 
