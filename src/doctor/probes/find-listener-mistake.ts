@@ -6,7 +6,7 @@ import { type HeaderPair, onlyValue } from "../../core/headers.js";
 import { harmless } from "../../core/options.js";
 import { inOrder } from "../../sender/send-many.js";
 import { commonStatus, frontVerdict } from "./in-front.js";
-import { jointVerdict, verdictOfChoices } from "./joint-verdict.js";
+import { type JointVerdict, jointVerdict, refusesInWords, verdictOfChoices } from "./joint-verdict.js";
 import {
   isAccepted,
   type ListenerVerdict,
@@ -73,6 +73,8 @@ export async function findListenerMistake(
   const proof = proofIn(results, target.auth.method);
   if (proof.wrong === undefined) return undefined;
   const { auth } = target;
+  const inWords = refusesInWords(results, proof);
+  if (inWords) return byProbes(inWords);
   const alike = commonStatus(results);
   const onProgress = harmless(options.onProgress);
   const asked = alike === undefined ? 0 : 1;
@@ -112,9 +114,12 @@ async function withoutSearch({
   const isAcceptance = results.some(({ id, status }) => id === verdict?.id && isAccepted(status));
   const told = isAcceptance ? undefined : jointVerdict(results, proof);
   const named = told ?? (verdict === undefined ? verdictOfChoices(results, proof) : undefined);
-  return named
-    ? { ...named, follows: named.follows.map(({ id }) => id), unproved: [], requests: 0 }
-    : verdict;
+  return named ? byProbes(named) : verdict;
+}
+
+/** A verdict that needs no request of its own. */
+function byProbes({ follows, ...named }: JointVerdict): ListenerVerdict {
+  return { ...named, follows: follows.map(({ id }) => id), unproved: [], requests: 0 };
 }
 
 /** Where a listener's window ends that takes a timestamp of an hour ago: asked with one of 30 days ago. */

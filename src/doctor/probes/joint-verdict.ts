@@ -1,8 +1,10 @@
 // Names what several answers show together, where the first of them alone would mislead.
+import { shown } from "../../core/shown.js";
 import { isAccepted, type ListenerVerdict, type Proof, WRONG_PROOF } from "./listener-verdict.js";
 import type { ProbeResult } from "./send-probe.js";
 
-type JointVerdict = Pick<ListenerVerdict, "id" | "sentence" | "fix"> & {
+/** A verdict with the results that it explains. */
+export type JointVerdict = Pick<ListenerVerdict, "id" | "sentence" | "fix"> & {
   readonly follows: readonly ProbeResult[];
 };
 
@@ -77,6 +79,38 @@ function refusesOneOtherwise(
       follows: alike,
     }
   );
+}
+
+/** Two requests that differ in their proof alone, the first with a right one; and another one with a wrong proof. */
+const BY_PROOF: readonly (readonly [right: string, wrong: string, alsoWrong: string])[] = [
+  ["correct-request", WRONG_PROOF.hmac, "signature-of-zeros"],
+  ["correct-request", WRONG_PROOF.jwt, "token-empty-signature"],
+];
+
+/** Wrong proofs get the status of right ones, and each of them the same other body. */
+export function refusesInWords(
+  results: readonly ProbeResult[],
+  { right, wrong }: Proof,
+): JointVerdict | undefined {
+  if (!isAccepted(wrong) || !isAccepted(right)) return undefined;
+  const bodyOf = (id: string) => results.find((one) => one.id === id)?.answer?.body;
+  for (const ids of BY_PROOF) {
+    const bodies = ids.map(bodyOf);
+    const [ofRight, ofWrong, alsoOfWrong] = bodies.map((body) => JSON.stringify(body));
+    const first = results.find(({ id }) => id === ids[1]);
+    if (bodies.includes(undefined) || first === undefined) continue;
+    if (ofWrong === ofRight || ofWrong !== alsoOfWrong) continue;
+    return {
+      id: first.id,
+      sentence: `It answers ${wrong} to wrong proofs as well, with another body (${shown(bodies[1])}): if it refuses them, only the body says so.`,
+      fix: "Answer 401 where the signature or the token is missing or wrong: senders read the status and not the body.",
+      follows: results.filter(
+        ({ outcome, status, expected }) =>
+          outcome === "fail" && status === wrong && !expected.some(isAccepted),
+      ),
+    };
+  }
+  return undefined;
 }
 
 /** What a listener may choose, and senders suffer from: a lower limit than others have. */

@@ -156,6 +156,37 @@ it.each<[number, string, string]>([
   expect(unexplained).toEqual([]);
 });
 
+/** Answers 200 to all, with a body that depends on what the listener says of the request. */
+function answersInWords(bodyFor: (status: number) => string): Transport {
+  return async (request) => {
+    const answer = await createTransport()(request);
+    return { ...answer, status: 200, body: new TextEncoder().encode(bodyFor(answer.status)) };
+  };
+}
+
+it("a refusal in the body alone is told as such", async () => {
+  const target = await listening({});
+  const { verdict } = await told(
+    target,
+    answersInWords((status) => (status === 200 ? '{"ok":true}' : `{"ok":false,"error":"refused"}`)),
+  );
+  expect(verdict).toMatchObject({ id: "signature-of-other-secret", requests: 0 });
+  expect(verdict?.sentence).toBe(
+    'It answers 200 to wrong proofs as well, with another body ({"ok":false,"error":"refused"}): if it refuses them, only the body says so.',
+  );
+  expect(verdict?.follows).toContain("signature-of-zeros");
+});
+
+it("bodies that differ each time, or never, are no refusal", async () => {
+  const target = await listening({});
+  let n = 0;
+  const word = () => String.fromCharCode(97 + (n % 26)).repeat(1 + (n++ % 37));
+  for (const bodyFor of [word, () => "{}"]) {
+    const { verdict } = await told(target, answersInWords(bodyFor));
+    expect(verdict?.sentence).not.toContain("only the body says so");
+  }
+});
+
 it("says of a window only what was answered: the request of 30 days ago may get no answer", async () => {
   const target = await listening({ inWindow: () => true });
   const oldest = Date.now() / 1000 - 86_400;
