@@ -187,6 +187,21 @@ it("bodies that differ each time, or never, are no refusal", async () => {
   }
 });
 
+it("an empty signature that passes comes before one that is a character short", async () => {
+  const { verdict } = await told(
+    await listening({
+      authenticates({ headers, body }) {
+        const wanted = hmacOf(SECRET, headOf(headers), body).toString("base64url");
+        const given = headers["webhook-signature"];
+        return given !== undefined && wanted.startsWith(given);
+      },
+    }),
+  );
+  expect(verdict?.sentence).toBe(
+    "It accepts an empty Webhook-Signature: an empty signature passes its comparison.",
+  );
+});
+
 it("says of a window only what was answered: the request of 30 days ago may get no answer", async () => {
   const target = await listening({ inWindow: () => true });
   const oldest = Date.now() / 1000 - 86_400;
