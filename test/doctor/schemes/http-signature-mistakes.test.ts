@@ -155,6 +155,11 @@ it("an ECDSA signature with its bytes in another order, or without a zero in fro
   let short = signed();
   while (short[0] !== 0) short = signed(); // one in 256
   expect(await ids(short.subarray(1))).toEqual(["signature-zeros"]);
+  for (const hash of ["sha256", "sha512"]) {
+    const digest = createHash(hash).update(text).digest();
+    const ofDigest = sign("sha256", digest, { key: privateKey, dsaEncoding: "ieee-p1363" });
+    expect(await ids(ofDigest)).toEqual(["text-hashed-first"]);
+  }
 });
 
 const digest = (text: string): Change => sent({ "Content-Digest": `sha-256=:${sha256(text)}:` });

@@ -29,7 +29,7 @@ const ROWS = {
   hashedFirst: {
     id: "text-hashed-first",
     title: "The text hashed first",
-    message: "It matches if the text is hashed with SHA-256, and its hash is signed.",
+    message: "It matches if the text is hashed with SHA-256 or SHA-512, and its hash is signed.",
     fix: "Sign the text itself: the algorithm hashes by itself.",
   },
   hex: {
@@ -98,8 +98,10 @@ export async function mistakesBehindSignature(
   for (const alg of ALGORITHMS.filter((one) => name === undefined || ALGORITHM_NAMES[one] === name)) {
     const resolved = await resolveKey(keys, { kid: keyid, alg });
     if (!resolved.ok) continue;
-    const hashed = decodeBase64url(digestOf("sha256", [right])) ?? bytes;
-    for (const text of [hashed, utf8(hexOf(hashed))])
+    const [short, long] = (["sha256", "sha512"] as const).map(
+      (hash) => decodeBase64url(digestOf(hash, [right])) ?? bytes,
+    ) as [Uint8Array, Uint8Array];
+    for (const text of [short, utf8(hexOf(short)), long, utf8(hexOf(long))])
       if (await hasSigned(resolved.key, alg, bytes.slice(), text.slice())) return [ROWS.hashedFirst];
     for (const { of, bytes: spelled } of alg === "ES256" ? [...OTHER_BYTES, ...OTHER_HALVES] : OTHER_BYTES)
       for (const one of spelled(segment, bytes))
