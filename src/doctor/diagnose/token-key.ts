@@ -204,7 +204,9 @@ async function mistakesInTokenSignature(
       if (mistake === KID_MISTAKES.otherType && typeof header.kid === "number") return [...mistakes];
       // A key without a kid has no name to be told.
       if (mistake === KID_MISTAKES.missingInSet) return [mistake, ...mistakes];
-      return [withDetail(mistake, `The key ${shown(kid)} made it.`), ...mistakes];
+      const told =
+        isNamed || mistake !== MISTAKES.kidOfOtherKey ? mistake : { ...mistake, message: OF_NO_KEY };
+      return [withDetail(told, `The key ${shown(kid)} made it.`), ...mistakes];
     }
   }
   if (segments[2] === "") return [SIGNATURES.none];
@@ -231,6 +233,9 @@ async function mistakesInTokenSignature(
   // What another algorithm makes was not tried, so it is not known whether a key of the set made it.
   return typeof header.alg === "string" && !isAlgorithm(header.alg) ? [] : [MISTAKES.signature];
 }
+
+/** The message where the token's kid names no key at all. */
+const OF_NO_KEY = "No key of the key set has the token's kid, and another key of it made the signature.";
 
 /** Each other text and spelling is tried with so many keys of the token's algorithm, the named one first. */
 const MAX_SEARCHED_KEYS = 2;

@@ -13,13 +13,18 @@ beforeAll(async () => {
 });
 
 /** What a diagnosis says first of a token whose header has this kid, where listeners are served this document. */
-async function said(document: unknown, kid: unknown = "Key-1"): Promise<string[]> {
+async function mistakesIn(document: unknown, kid: unknown) {
   const token = await new CompactSign(Buffer.from(JSON.stringify({ exp: NOW + 60 })))
     .setProtectedHeader({ alg: "ES256", kid: kid as string })
     .sign(await importJWK(key.privateJwk, "ES256"));
   const headers = { "Content-Type": "application/json", Authorization: `Bearer ${token}` };
-  const { mistakes } = await diagnose({ request: { headers, body: BODY }, jwks: document as Jwks });
-  return mistakes.map(({ id }) => id).filter((id) => /^(?:ki|key|token-(?:ki|sig))/.test(id));
+  return (await diagnose({ request: { headers, body: BODY }, jwks: document as Jwks })).mistakes;
+}
+
+async function said(document: unknown, kid: unknown = "Key-1"): Promise<string[]> {
+  return (await mistakesIn(document, kid))
+    .map(({ id }) => id)
+    .filter((id) => /^(?:ki|key|token-(?:ki|sig))/.test(id));
 }
 
 /** What people serve in place of a key set, and how `checkKeySet` says it. */
@@ -67,5 +72,11 @@ describe("a kid", () => {
     ["that is another one", "Key-2", "Key-1", ["kid-of-other-key"]],
   ])("%s", async (_what, ofSet, ofToken, expected) => {
     expect(await said({ keys: [{ ...jwk, kid: ofSet }] }, ofToken)).toEqual(expected);
+  });
+
+  it("that names no key is not said to name another one", async () => {
+    const mistakes = await mistakesIn({ keys: [{ ...jwk, kid: "Key-2" }] }, "Key-1");
+    const told = mistakes.find(({ id }) => id === "kid-of-other-key");
+    expect(told?.message).toMatch(/^No key of the key set has the token's kid, .* The key "Key-2" made it/);
   });
 });

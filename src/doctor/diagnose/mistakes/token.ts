@@ -178,7 +178,7 @@ export const TOKEN_MISTAKES = {
     id: "kid-of-other-key",
     title: "The kid of another key",
     message: "Another key of the key set made the signature than the one its kid names.",
-    fix: `Sign with the private half of the key that kid names: ${SIGNER}, both of one record.`,
+    fix: `Take the private key and its kid from one record: ${SIGNER}.`,
   },
   algOfOtherKey: {
     id: "token-alg-of-other-key",
