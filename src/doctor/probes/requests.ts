@@ -1,6 +1,6 @@
 // Builds the right and wrong requests of probes.
 import { hmacSha256 } from "#hash";
-import { bodyBytes, decodeBase64url, encodeBase64url, utf8 } from "../../core/bytes.js";
+import { bodyBytes, concatBytes, decodeBase64url, encodeBase64url, utf8 } from "../../core/bytes.js";
 import { AUTHORIZATION_HEADER, CONTENT_TYPE_HEADER, type HeaderPair } from "../../core/headers.js";
 import { DEFAULT_TOKEN_LIFETIME_SECONDS } from "../../core/protocol.js";
 import { ALGORITHM_FACTS, type Algorithm } from "../../jwt/algorithms.js";
@@ -281,6 +281,18 @@ export async function pemOf(jwk: PublicJwk, alg: Algorithm): Promise<string> {
 function signWith(key: CryptoKey, alg: Algorithm): SignBytes {
   const { signatureParameters } = ALGORITHM_FACTS[alg];
   return async (bytes) => new Uint8Array(await crypto.subtle.sign(signatureParameters, key, bytes));
+}
+
+/** The DER of an ECDSA signature of 64 bytes, `r || s`. */
+export function derFromRaw(raw: Uint8Array): Uint8Array {
+  const integers = [raw.subarray(0, 32), raw.subarray(32)].map((half) => {
+    const first = half.findIndex((byte) => byte !== 0);
+    const digits = half.subarray(first < 0 ? half.length - 1 : first);
+    const sign = (digits[0] ?? 0) > 127 ? [0] : [];
+    return concatBytes([Uint8Array.of(0x02, digits.length + sign.length, ...sign), digits]);
+  });
+  const content = concatBytes(integers);
+  return concatBytes([Uint8Array.of(0x30, content.length), content]);
 }
 
 function publicOf(jwk: object): PublicJwk {

@@ -17,6 +17,7 @@ import { readJson } from "../texts/json-shapes.js";
 import { latin1Text } from "../texts/rewrite.js";
 import type { BuiltRequest } from "./probe.js";
 import {
+  derFromRaw,
   type HmacKit,
   hexOf,
   padded,
@@ -308,6 +309,17 @@ export function wrongTokens(): readonly WrongRequest<TokenKit>[] {
       mistakes: ["bearer-missing"],
       weight: 1,
       build: async (kit) => kit.withAuthorization(await kit.token()),
+    },
+    {
+      mistakes: ["token-signature-der"],
+      weight: 1,
+      async build(kit) {
+        if (kit.alg !== "ES256") return IMPOSSIBLE;
+        const token = await kit.token();
+        const at = token.lastIndexOf(".") + 1;
+        const der = derFromRaw(decodeBase64url(token.slice(at)) ?? new Uint8Array(64));
+        return kit.withAuthorization(`Bearer ${token.slice(0, at)}${encodeBase64url(der)}`);
+      },
     },
     ...wrongNames<TokenKit>(AUTHORIZATION_HEADER),
     ...wrongUrls(),

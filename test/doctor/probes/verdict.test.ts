@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from "node:crypto";
+import { generateKeyPairSync, verify } from "node:crypto";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Transport } from "hookproof";
@@ -299,6 +299,23 @@ describe("the verdict on a listener for tokens", () => {
       expect(verdict).toMatchObject({ id });
       expect(verdict?.sentence).toContain(`It refuses correct requests and accepts ${accepts}`);
     }
+  });
+
+  it("names DER that is expected in place of 64 bytes", async () => {
+    let baseUrl = "";
+    const authenticates = tokenAuthentication({ kid: "reference", publicKey }, () => baseUrl, {
+      ...CORRECT_TOKENS,
+      isSigned: ({ header, input, signature }, { kid }) =>
+        header.kid === kid && verify("sha256", Buffer.from(input), publicKey, signature),
+    });
+    const reference = await startReference({ ...CORRECT, authenticates });
+    stops.push(reference.stop);
+    baseUrl = reference.baseUrl;
+    const key = { ...privateKey.export({ format: "jwk" }), kty: "EC" };
+    const auth = { method: "jwt", key, kid: "reference", alg: "ES256" } as const;
+    const { verdict } = await verdictOn({ url: reference.baseUrl + PATH, auth });
+    expect(verdict).toMatchObject({ id: "token-signature-der" });
+    expect(verdict?.sentence).toContain("it verifies DER and not 64 bytes");
   });
 
   it("names a hash of the body that is not compared, and no way to change a body", async () => {
