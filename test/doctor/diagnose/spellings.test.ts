@@ -112,6 +112,7 @@ describe("a key that is nearly the secret, or something else, is named:", () => 
     ["secret-percent-encoded", encodeURIComponent("a+b/c=".repeat(8)), "a+b/c=".repeat(8)],
     ["secret-encoded", Buffer.from(`${secret}\n`).toString("hex")],
     ["secret-cut", secret.slice(0, 32)],
+    ["secret-utf16", Buffer.from(`\uFEFF${secret}`, "utf16le").swap16()],
     ["secret-hashed", hashOf(secret, "md5").digest("hex")],
     ["secret-fingerprint", hashOf(secret).digest("hex").slice(0, 8)],
     ["secret-twice", secret + secret],

@@ -160,7 +160,8 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
   {
     id: "secret-prefix-added",
     title: "Prefix before the secret",
-    message: "It matches if whsec_ is in front of the secret. The service's secrets have no prefix.",
+    message:
+      "It matches if whsec_, or Bearer, is in front of the secret. The service's secrets have no prefix.",
     fix: `${AS_IT_IS}, without a prefix.`,
     listener: {
       family: "key",
@@ -324,6 +325,8 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       [3, (secret) => utf16(secret, true)],
       [4, (secret) => utf16(secret, false)],
       [4, (secret) => utf16(`\uFEFF${secret}`, true)],
+      // Java's getBytes("UTF-16")
+      [4, (secret) => utf16(`\uFEFF${secret}`, false)],
       [4, (secret) => utf16(`\uFEFF${secret}\r\n`, true)],
       // That of PowerShell's > read as UTF-8.
       [4, (secret) => utf8(lossyText(utf16(`\uFEFF${secret}\r\n`, true)))],

@@ -92,7 +92,7 @@ export const URL_TEXT_MISTAKES: readonly RepeatableMistake<BaseWay>[] = [
     id: "target-signed-otherwise",
     title: "@target-uri in another form",
     message:
-      "It matches with another form of @target-uri: not normalised, the path alone, or without scheme or slash.",
+      "It matches with another form of @target-uri: percent-decoded, not normalised, the path alone, or without scheme or slash.",
     fix: `@target-uri is the whole URL, as new URL(url).href gives it, without a fragment (RFC 9421 section 2.2.2).`,
     ways: ways(
       ({ pathname, search }) => ({ "@target-uri": pathname + search }),
