@@ -183,6 +183,8 @@ describe("a body that is written otherwise is named:", () => {
     ["body-member-added", "the last one", body.replace(',"at":1.5', "")],
     ["body-member-moved", "the first one", `${body.slice(0, -1).replace('"number":7,', "")},"number":7}`],
     ["body-other-values", "NaN", body.replace("null", "NaN")],
+    ["body-sent-as-form", "in a field", body, `payload=${encodeURIComponent(body)}`],
+    ["body-sent-as-form", "its fields", '{"type":"a","user":"u 1"}', "type=a&user=u+1"],
     ["body-html-escaped", "an Encoder of Go", '{"a":"\\u003cb\\u003e"}\n', '{"a":"<b>"}'],
     ["body-ascii-escaped", ".NET", '{"a":"it\\u0027s \\u002B \\u0022q\\u0022"}', '{"a":"it\'s + \\"q\\""}'],
   ])("%s: %s", async (id, _, signed, sent = body) => {

@@ -40,6 +40,17 @@ export const SENT_BODY_MISTAKES: readonly RepeatableMistake<Undo>[] = [
     ways: [[2, (bytes) => (decodeUtf8(bytes) === undefined ? utf8(latin1Text(bytes)) : undefined)]],
   },
   {
+    id: "body-sent-as-form",
+    title: "Body sent as a form",
+    message:
+      "It matches with the JSON in a field of the form that was sent, or with the form's fields as JSON.",
+    fix: `${ONCE} In Python requests.post(url, data=body), where body is the text that was signed and not a dict.`,
+    ways: [
+      [3, fieldOfForm],
+      [4, formAsJson],
+    ],
+  },
+  {
     id: "body-sent-with-entities",
     title: "HTML entities in the sent body",
     message:
@@ -70,6 +81,24 @@ function inside(bytes: Uint8Array): Uint8Array | undefined {
       return undefined;
     }
   });
+}
+
+/** The only text of JSON among the fields of a form. */
+function fieldOfForm(bytes: Uint8Array): Uint8Array | undefined {
+  const texts = fieldsOf(bytes).map(([, value]) => value);
+  const json = texts.filter((text) => /^\s{0,8}[{[]/.test(text));
+  return json.length === 1 ? utf8(json[0] ?? "") : undefined;
+}
+
+function formAsJson(bytes: Uint8Array): Uint8Array | undefined {
+  const fields = fieldsOf(bytes);
+  return fields.length > 0 ? utf8(JSON.stringify(Object.fromEntries(fields))) : undefined;
+}
+
+/** The fields of a form; none where the body is something else. */
+function fieldsOf(bytes: Uint8Array): [string, string][] {
+  const text = decodeUtf8(bytes) ?? "";
+  return /^[\w.[\]%-]{1,64}=[^{}"<>\s]*$/.test(text) ? [...new URLSearchParams(text)] : [];
 }
 
 function fromBase64(bytes: Uint8Array | undefined): Uint8Array | undefined {
