@@ -116,7 +116,15 @@ function sentenceOf(words: readonly ListenerWords[], refuses: boolean, detail?: 
   return `It ${refuses ? "refuses correct requests and " : ""}accepts ${accepts}: ${bugs}.`;
 }
 
+/** What one mistake alone demands, where that of its family says something else. */
+const OWN_FIXES: Readonly<Record<string, string>> = {
+  "token-signature-der":
+    "Verify r and s of 32 bytes each, not DER: in Node with dsaEncoding 'ieee-p1363', in Java as SHA256withECDSAinP1363Format.",
+};
+
 function fixOf(id: string, software: string): string {
+  const own = Object.hasOwn(OWN_FIXES, id) ? OWN_FIXES[id] : undefined;
+  if (own !== undefined) return own;
   const { family } = wordsOf(id);
   const language = languageOf(software);
   const inLanguage = language && FIXES[family][language];

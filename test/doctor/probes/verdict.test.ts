@@ -316,6 +316,7 @@ describe("the verdict on a listener for tokens", () => {
     const { verdict } = await verdictOn({ url: reference.baseUrl + PATH, auth });
     expect(verdict).toMatchObject({ id: "token-signature-der" });
     expect(verdict?.sentence).toContain("it verifies DER and not 64 bytes");
+    expect(verdict?.fix).toContain("dsaEncoding 'ieee-p1363'"); // as the reference listener does
   });
 
   it("names a hash of the body that is not compared, and no way to change a body", async () => {
