@@ -70,9 +70,11 @@ export async function importPublicKey(jwk: JWK, alg: Algorithm): Promise<CryptoK
   const imported = await importKey(jwk, alg);
   if (imported.type !== "public") throw unfit(alg, `is a ${imported.type} key; a key set holds public ones`);
   checkFitness(imported, alg);
+  // Read strictly, the text has one meaning; in any other spelling the key says itself what it is.
+  const point = alg === "EdDSA" && typeof jwk.x === "string" ? decodeBase64url(jwk.x) : undefined;
   if (
     alg === "EdDSA" &&
-    isOfLowOrder(decodeBase64url((await crypto.subtle.exportKey("jwk", imported)).x ?? ""))
+    isOfLowOrder(point ?? decodeBase64url((await crypto.subtle.exportKey("jwk", imported)).x ?? ""))
   )
     throw unfit(alg, "is a point of low order, for which everybody can sign");
   return imported;

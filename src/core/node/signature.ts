@@ -23,24 +23,29 @@ export function ed25519Verifier(publicKey: Uint8Array): portable.VerifyEd25519 {
 export const signatureBy: typeof portable.signatureBy = (key, parameters, bytes) => {
   // Not by RSA, which signs ten times as long.
   const own = parameters.name === RSA ? undefined : keyAtOnce(key, parameters, "sign");
-  if (own) return sign(HASHES[parameters.name], bytes, own);
+  if (own) return sign(hashOf(parameters), bytes, own);
   return crypto.subtle.sign(parameters, key, bytes).then((signature) => new Uint8Array(signature));
 };
 
 export const isSignatureBy: typeof portable.isSignatureBy = (key, parameters, signature, bytes) => {
   const own = keyAtOnce(key, parameters, "verify");
   return own
-    ? verify(HASHES[parameters.name], bytes, own, signature)
+    ? verify(hashOf(parameters), bytes, own, signature)
     : crypto.subtle.verify(parameters, key, signature, bytes);
 };
 
 const RSA = "RSASSA-PKCS1-v1_5";
-const HASHES: Readonly<Record<string, string | null>> = { Ed25519: null, ECDSA: "sha256", [RSA]: "sha256" };
+const NAMES: ReadonlySet<string> = new Set(["Ed25519", "ECDSA", RSA]);
+
+/** As Node names the hash: none for Ed25519, and that of the parameters, or else SHA-256. */
+function hashOf({ name, hash = "SHA-256" }: portable.SignatureParameters): string | null {
+  return name === "Ed25519" ? null : hash === "SHA-256" ? "sha256" : hash.replace("-", "").toLowerCase();
+}
 
 /** A key of WebCrypto as one of Node; nothing where WebCrypto has to keep the key, or has to refuse it. */
 function keyAtOnce(key: CryptoKey, { name }: portable.SignatureParameters, usage: KeyUsage) {
   const isFit = key.extractable && key.algorithm.name === name && key.usages.includes(usage);
-  return isFit && name in HASHES
+  return isFit && NAMES.has(name)
     ? { key: KeyObject.from(key), dsaEncoding: "ieee-p1363" as const }
     : undefined;
 }

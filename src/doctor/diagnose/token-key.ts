@@ -4,11 +4,21 @@ import { decodeBase64url, encodeBase64, encodeBase64url, utf8 } from "../../core
 import { shown } from "../../core/shown.js";
 import { otherShapeOf } from "../../jwks/key-set-shape.js";
 import { ALGORITHM_FACTS, type Algorithm, algorithmOf, isAlgorithm } from "../../jwt/algorithms.js";
-import { importPublicKey } from "../../jwt/key.js";
 import { rawFromDer } from "../../jwt/sign-token.js";
-import { hasSigned, type KeyResolver } from "../../jwt/verify.js";
+import type { KeyResolver } from "../../jwt/verify.js";
 import { type Mistake, withDetail } from "../rows/mistake.js";
 import { hexOf, latin1Text } from "../texts/rewrite.js";
+import {
+  type CandidateKey,
+  candidate,
+  candidatesOf,
+  hasMade,
+  isByOtherHash,
+  type Member,
+  signedText,
+  type TokenParts,
+  usable,
+} from "./candidate-keys.js";
 import { mistakesInMaterial, repairedKeys } from "./key-material.js";
 import { KEY_MATERIAL_MISTAKES } from "./mistakes/key-material.js";
 import { KEY_SET_SHAPES, KID_MISTAKES } from "./mistakes/key-set.js";
@@ -27,26 +37,6 @@ export interface KnownKeys {
   readonly jwks: unknown;
   readonly resolver: KeyResolver | undefined;
 }
-
-/** A token, decoded. */
-interface TokenParts {
-  readonly header: Readonly<Record<string, unknown>>;
-  /** The three parts as they stand in the token. */
-  readonly segments: readonly string[];
-  readonly signature: Uint8Array;
-  readonly body: Uint8Array;
-}
-
-/** A public key that may have made the signature. */
-interface CandidateKey {
-  readonly kid: unknown;
-  readonly alg: Algorithm;
-  readonly key: CryptoKey;
-  /** The modulus of an RSA key. */
-  readonly modulus?: Uint8Array | undefined;
-}
-
-type Member = Readonly<Record<string, unknown>>;
 
 const PRIVATE_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
@@ -67,31 +57,30 @@ export async function mistakesInKey(token: TokenParts, known: KnownKeys): Promis
     : [];
   const named = members.filter(({ kid }) => kid === token.header.kid);
   const others = members.filter(({ kid }) => kid !== token.header.kid);
-  const material = named.length === 1 ? await mistakesInPublished(named[0] as Member, token) : [];
+  const candidates = candidatesOf([...named, ...others].slice(0, MAX_TRIED_KEYS), token);
+  const material =
+    named.length === 1 ? await mistakesInPublished(named[0] as Member, candidates[0], token) : [];
   if (material.length > 0) return [...ofSet, ...material];
   const mistakes = [...ofSet, ...mistakesInNamedKey(named, token)];
-  const candidates = await importAll([...named, ...others].slice(0, MAX_TRIED_KEYS));
   return [...mistakes, ...(await mistakesInTokenSignature(token, candidates, named.length > 0))];
 }
 
 /** What is wrong with the numbers of the key that the token names: proven by the signature, or seen by themselves. */
 async function mistakesInPublished(
   key: Member,
-  { header, segments, signature }: TokenParts,
+  own: CandidateKey | undefined,
+  token: TokenParts,
 ): Promise<Mistake[]> {
+  const { header } = token;
   const alg =
     isAlgorithm(header.alg) && (key.alg === header.alg || !isAlgorithm(key.alg)) ? header.alg : undefined;
   if (alg === undefined) return [];
-  const isUsable = algorithmOf(key) === alg && (await importAll([key])).length > 0;
-  const input = utf8(segments.slice(0, 2).join("."));
-  if (isUsable) {
-    const [own] = await importAll([key]);
-    if (own && (await hasSigned(own.key, alg, signature.slice(), input.slice()))) return [];
-  }
+  const isUsable = own?.alg === alg && own.kid === header.kid && (await own.key()) !== undefined;
+  // Numbers that make a point of P-256 stand for no other one: what is done to them makes none.
+  if (isUsable && (alg === "ES256" || (await own.isRight()))) return [];
   for (const { mistake, repaired } of repairedKeys(key, alg)) {
-    const [candidate] = await importAll([repaired]);
-    if (candidate && (await hasSigned(candidate.key, alg, signature.slice(), input.slice())))
-      return [mistake];
+    const [candidate] = candidatesOf([repaired], token);
+    if (await candidate?.isRight()) return [mistake];
   }
   return isUsable ? [] : mistakesInMaterial(key, alg);
 }
@@ -101,7 +90,12 @@ async function withResolver(token: TokenParts, { resolver }: KnownKeys): Promise
   if (resolver === undefined || typeof kid !== "string" || !isAlgorithm(alg)) return [];
   try {
     const resolved = await resolver.resolve(kid, alg);
-    if (resolved.ok) return await mistakesInTokenSignature(token, [{ kid, alg, key: resolved.key }], true);
+    if (resolved.ok)
+      return await mistakesInTokenSignature(
+        token,
+        [candidate({ kid, alg, key: async () => resolved.key }, token)],
+        true,
+      );
     // What could not be read is no mistake of the sender's, and the verdict says that it was not.
     return resolved.code === "KEY_SET_UNAVAILABLE" ? [] : [mistakeOfRefusal(resolved.code, resolved.detail)];
   } catch {
@@ -159,29 +153,13 @@ function mistakesInMembers(key: Member, alg: Algorithm | undefined): Mistake[] {
   return [withDetail(MISTAKES.keyMembers, `Seen: ${seen.join(", ")}.`)];
 }
 
-async function importAll(members: readonly Member[]): Promise<CandidateKey[]> {
-  const imported = members.map(async (member) => {
-    const alg = algorithmOf(member);
-    if (alg === undefined) return [];
-    const { kid, kty, n, e, crv, x, y } = member;
-    try {
-      const jwk = { kty, n, e, crv, x, y } as Parameters<typeof importPublicKey>[0];
-      const modulus = typeof n === "string" ? decodeBase64url(n) : undefined;
-      return [{ kid, alg, key: await importPublicKey(jwk, alg), modulus }];
-    } catch {
-      return []; // a key that cannot be used made no signature
-    }
-  });
-  return (await Promise.all(imported)).flat();
-}
-
 async function mistakesInTokenSignature(
   token: TokenParts,
   candidates: readonly CandidateKey[],
   isNamed: boolean,
 ): Promise<Mistake[]> {
   const { header, signature, segments } = token;
-  const input = utf8(segments.slice(0, 2).join("."));
+  const input = signedText(segments);
   const prehashed = decodeBase64url(digestOf("sha256", [input])) ?? input;
   const raw = rawFromDer(signature);
   const attempts: readonly (readonly [
@@ -196,8 +174,9 @@ async function mistakesInTokenSignature(
   ];
   for (const [bytes, message, mistakes] of attempts) {
     if (bytes.length === 0) continue;
-    for (const { kid, alg, key } of candidates) {
-      if (!(await hasSigned(key, alg, bytes.slice(), message.slice()))) continue;
+    for (const one of candidates) {
+      if (!(await (mistakes.length === 0 ? one.isRight() : hasMade(one, bytes, message)))) continue;
+      const { kid } = one;
       // That the token has no kid, or a number, its header's check has said.
       if (kid === header.kid || header.kid === undefined || header.kid === null) return [...mistakes];
       const mistake = kidMistake(header.kid, kid);
@@ -210,9 +189,12 @@ async function mistakesInTokenSignature(
     }
   }
   if (segments[2] === "") return [SIGNATURES.none];
-  const ofAlg = candidates.filter(({ alg }) => alg === header.alg);
-  for (const candidate of ofAlg.slice(0, MAX_SEARCHED_KEYS)) {
-    const found = await mistakesBySearch(token, candidate, raw);
+  const ofAlg = await usable(
+    candidates.filter(({ alg }) => alg === header.alg),
+    MAX_SEARCHED_KEYS,
+  );
+  for (const one of ofAlg) {
+    const found = await mistakesBySearch(token, one, raw);
     if (found.length > 0) return found;
   }
   if (/(?:\u00ef\u00bf\u00bd.*){3}/s.test(latin1Text(signature))) return [SIGNATURES.asText];
@@ -243,13 +225,13 @@ const MAX_SEARCHED_KEYS = 2;
 /** Other spellings of the signature, other texts and other hashes that one key verifies. */
 async function mistakesBySearch(
   { segments, signature, body }: TokenParts,
-  { key, alg, modulus }: CandidateKey,
+  candidate: CandidateKey,
   raw: Uint8Array,
 ): Promise<Mistake[]> {
+  const { alg, modulus } = candidate;
   const [header = "", claims = "", segment = ""] = segments;
   const input = utf8(`${header}.${claims}`);
-  const isRight = (bytes: Uint8Array, message: Uint8Array) =>
-    hasSigned(key, alg, bytes.slice(), message.slice());
+  const isRight = (bytes: Uint8Array, message: Uint8Array) => hasMade(candidate, bytes, message);
   for (const { of, bytes } of alg === "ES256" ? [...OTHER_BYTES, ...OTHER_HALVES] : OTHER_BYTES)
     for (const other of bytes(segment, signature)) {
       if (other === undefined || other.length < 60 || other.length > 1_100) continue;
@@ -257,10 +239,13 @@ async function mistakesBySearch(
       const inDer = alg === "ES256" ? rawFromDer(other) : signature.subarray(0, 0);
       if (inDer.length > 0 && (await isRight(inDer, input))) return [MISTAKES.der, SIGNATURES[of]];
     }
+  const seen = new Set<string | Uint8Array | undefined>([undefined, `${header}.${claims}`]);
   const texts = OTHER_TEXTS.flatMap(({ of, says, text }) => {
     const made = text({ header, claims, body });
+    if (made === undefined || seen.has(made)) return [];
+    seen.add(made);
     const mistake = says === "" ? SIGNATURES[of] : withDetail(SIGNATURES[of], `It has signed ${says}.`);
-    return made === undefined ? [] : { mistake, message: typeof made === "string" ? utf8(made) : made };
+    return { mistake, message: typeof made === "string" ? utf8(made) : made };
   });
   const all = [...hashesOf(input), ...texts];
   if (alg === "RS256") return modulus === undefined ? [] : insideOfRsa(signature, modulus, input, all);
@@ -271,7 +256,7 @@ async function mistakesBySearch(
   if (alg !== "ES256") return [];
   for (const hash of ["SHA-512", "SHA-384", "SHA-1"])
     for (const bytes of [signature, raw])
-      if (bytes.length === 64 && (await isByOtherHash(key, hash, bytes.slice(), input.slice()))) {
+      if (bytes.length === 64 && (await isByOtherHash(candidate, hash, bytes.slice(), input.slice()))) {
         const mistake = withDetail(SIGNATURES.otherHash, `It is ${hash}.`);
         return bytes === raw ? [MISTAKES.der, mistake] : [mistake];
       }
@@ -316,31 +301,18 @@ function insideOfRsa(
   return found ? [found.mistake] : [];
 }
 
-async function isByOtherHash(
-  key: CryptoKey,
-  hash: string,
-  signature: ReturnType<typeof Uint8Array.of>,
-  message: ReturnType<typeof Uint8Array.of>,
-): Promise<boolean> {
-  try {
-    return await crypto.subtle.verify({ name: "ECDSA", hash }, key, signature, message);
-  } catch {
-    return false;
-  }
-}
-
 /** Whether a token with an algorithm of the HMAC family is signed with what everybody knows of a published key. */
-export async function isSignedWithPublicKey(
-  { segments, header }: TokenParts,
-  jwks: unknown,
-): Promise<boolean> {
+export async function isSignedWithPublicKey(token: TokenParts, jwks: unknown): Promise<boolean> {
+  const { segments, header } = token;
   const members = keySetMembers(jwks);
   const hash = /^HS(256|384|512)$/i.exec(String(header.alg))?.[1];
   if (hash === undefined || !Array.isArray(members)) return false;
   const isKey = (key: Uint8Array) =>
     hmacOf(`sha${hash}` as "sha256", key, [segments.slice(0, 2).join(".")]) === segments[2];
-  for (const candidate of await importAll(members.slice(0, MAX_TRIED_KEYS))) {
-    const der = new Uint8Array(await crypto.subtle.exportKey("spki", candidate.key));
+  for (const { key } of candidatesOf(members.slice(0, MAX_TRIED_KEYS), token)) {
+    const imported = await key();
+    if (imported === undefined) continue;
+    const der = new Uint8Array(await crypto.subtle.exportKey("spki", imported));
     const lines = (encodeBase64(der).match(/.{1,64}/g) ?? []).join("\n");
     const pem = `-----BEGIN PUBLIC KEY-----\n${lines}\n-----END PUBLIC KEY-----`;
     if ([der, ...[pem, `${pem}\n`, pem.replaceAll("\n", "\\n"), lines].map(utf8)].some(isKey)) return true;

@@ -27,7 +27,7 @@ import {
   type SignedRequestFacts,
 } from "./request-mistakes.js";
 import { KEY_WAYS, mistakesBehindSignature, SIGNATURE_ROWS } from "./signature-mistakes.js";
-import { SIGNED_TEXTS, signedText, TEXT_MISTAKES } from "./text-mistakes.js";
+import { SIGNED_TEXTS, signedRequest, signedText, TEXT_MISTAKES } from "./text-mistakes.js";
 
 /** Where nothing explains the signature. */
 const UNEXPLAINED: MistakeRow = {
@@ -95,14 +95,18 @@ export async function diagnosed({
   };
   const found = mistakesFound(REQUEST_MISTAKES, facts);
   if (found.length > 0 || !first || typeof check !== "function") return found;
-  const target = { url: new URL(options.url), headers: received, body: decodeUtf8(facts.body) ?? "" };
-  const right = signedText(first, target, {});
+  const target = signedRequest(first, {
+    url: new URL(options.url),
+    headers: received,
+    body: decodeUtf8(facts.body) ?? "",
+  });
+  const right = signedText(target, {});
   if (right === undefined || (await check(right))) return [];
   const tried = new Set([right]);
   const { keyid } = first.parameters;
   const isHmac = typeof keyid === "string" && Object.hasOwn(options.secrets ?? {}, keyid);
   for (const choice of choices(SIGNED_TEXTS, { upTo: ONE_MISTAKE + 1 })) {
-    const signed = signedText(first, target, choice.text.repeat);
+    const signed = signedText(target, choice.text.repeat);
     if (signed === undefined || tried.has(signed)) continue;
     tried.add(signed);
     if (tried.size > MAX_TEXTS && !isHmac) break;

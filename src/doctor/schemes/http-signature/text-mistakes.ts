@@ -237,22 +237,40 @@ function joinedBy(
 
 const SEVERAL = ["content-type", "cache-control", "accept", "date", "x-forwarded-for", "via"];
 
+/** A signed request, and what no way of writing the text changes. */
+interface SignedRequest {
+  readonly components: readonly string[];
+  readonly url: URL;
+  readonly headers: ReceivedHeaders;
+  readonly body: string;
+  readonly parts: ReturnType<typeof requestParts>;
+  /** The line `@signature-params`. */
+  readonly last: string;
+}
+
+/** Works out once what every text of a request has in common. */
+export function signedRequest(
+  { components, input }: { readonly components: readonly string[]; readonly input: InnerList },
+  request: Pick<SignedRequest, "url" | "headers" | "body">,
+): SignedRequest {
+  const last = `"@signature-params": ${serializeInnerList(input)}`;
+  return { ...request, components, parts: requestParts(request.url.href), last };
+}
+
 /**
  * The text that one signature is made over, by the RFC or in another way (`values`, `text`); undefined where that way has
  * nothing to change.
  */
 export function signedText(
-  { components, input }: { readonly components: readonly string[]; readonly input: InnerList },
-  request: { readonly url: URL; readonly headers: ReceivedHeaders; readonly body: string },
+  request: SignedRequest,
   { values, text = (lines, last) => [...lines, last].join("\n") }: BaseWay,
 ): string | undefined {
-  const { url, headers } = request;
+  const { components, url, headers, parts, last } = request;
   const others = values ? values(url, headers) : {};
   if (others === undefined) return undefined;
-  const parts = requestParts(url.href);
   const lines = components.map((name) => {
     const own = Object.hasOwn(others, name) ? others[name] : parts.get(name);
     return `"${name}": ${own ?? headers.all(name).join(", ")}`;
   });
-  return text(lines, `"@signature-params": ${serializeInnerList(input)}`, request);
+  return text(lines, last, request);
 }
