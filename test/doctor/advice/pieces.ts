@@ -24,6 +24,7 @@ type Part =
   | "standard"
   | "standardKey"
   | "standardHmac"
+  | "standardPair"
   | "address"
   | "segment"
   | "rsaSignature"
@@ -69,6 +70,7 @@ export const PIECES: readonly Piece[] = [
   node("createHmac('sha256', key)", "standardHmac"),
   node("'v1,' + hmac.digest('base64')", "standard"),
   node("Buffer.from(secret.slice('whsec_'.length), 'base64')", "standardKey"),
+  node("'v1a,' + sign(null, text, key).toString('base64')", "standardPair"),
   node("new URL(path, base).href", "address", ({ baseUrl }) => ({ base: `${baseUrl}/`, path: PATH })),
   node("base.replace(/\\/$/, '') + path", "address", ({ baseUrl }) => ({ base: `${baseUrl}/`, path: PATH })),
   node("url.trim()", "address", ({ baseUrl }) => ({ url: ` ${baseUrl}${PATH}\n` })),

@@ -106,8 +106,10 @@ const STANDARD = (() => {
   return { secret: `whsec_${bytes.toString("base64")}`, key: bytes, text: `msg_1.${NOW}.${BODY}` };
 })();
 
-async function acceptsStandard(signature: string): Promise<boolean> {
-  const verifier = standardWebhooksVerifier({ secrets: STANDARD.secret });
+const PAIR = generateKeyPairSync("ed25519");
+
+async function acceptsStandard(signature: string, secrets = STANDARD.secret): Promise<boolean> {
+  const verifier = standardWebhooksVerifier({ secrets });
   const headers = {
     "Content-Type": "application/json",
     "webhook-id": "msg_1",
@@ -180,6 +182,7 @@ async function isRunAccepted(piece: Piece, given: Given): Promise<boolean> {
           hmac: createHmac("sha256", STANDARD.key).update(STANDARD.text),
         }
       : {}),
+    ...(piece.part === "standardPair" ? { key: PAIR.privateKey, text: Buffer.from(STANDARD.text) } : {}),
     part: Buffer.from(claims, "base64url"),
     loadSecret: async () => ({ secret }),
     ...(/base64url\(|^sign\(claims/.test(piece.code) ? tokenValues(token, key.privateJwk) : {}),
@@ -312,6 +315,10 @@ async function isRunAccepted(piece: Piece, given: Given): Promise<boolean> {
     }
     case "standard":
       return acceptsStandard(asText());
+    case "standardPair": {
+      const { x = "" } = PAIR.publicKey.export({ format: "jwk" });
+      return acceptsStandard(asText(), `whpk_${Buffer.from(x, "base64url").toString("base64")}`);
+    }
     case "standardKey":
     case "standardHmac": {
       const mac = made instanceof Uint8Array ? createHmac("sha256", made) : (made as typeof values.mac);

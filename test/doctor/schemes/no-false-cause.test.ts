@@ -1,4 +1,5 @@
 // Requests of every scheme that are right, or wrong at random, get no cause that is not theirs.
+import { createPrivateKey, createPublicKey } from "node:crypto";
 import { ALGORITHMS, type Algorithm, jwtSigner, type Signer, signRequest } from "hookproof";
 import { diagnose } from "hookproof/diagnose";
 import { httpSignatureSigner } from "hookproof/http-signature";
@@ -137,6 +138,23 @@ const KINDS: Readonly<Record<string, Kind>> = {
       otherBit: unexplained,
     },
   },
+  "Standard Webhooks by a key": {
+    signer: ({ secret, headerNames }) =>
+      standardWebhooksSigner({ headerNames, secrets: `whsk_${Buffer.from(secret).toString("base64")}` }),
+    known: ({ secret, headerNames }) => ({
+      scheme: "standard-webhooks",
+      headerNames,
+      secrets: publicHalfOf(secret),
+    }),
+    proof: ({ headerNames }) => `${headerNames}-signature`,
+    says: {
+      otherKey: unexplained,
+      otherId: unexplained,
+      otherTime: unexplained,
+      otherBody: unexplained,
+      otherBit: unexplained,
+    },
+  },
   "HTTP message signatures by a secret": {
     ...HTTP,
     signer: ({ secret }) => httpSignatureSigner({ secret, keyId: "k" }),
@@ -172,6 +190,14 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 function agreed({ headerNames, secretForm }: Drawn) {
   return { headerNames, secretForm } as const;
+}
+
+function publicHalfOf(seed: Uint8Array): string {
+  const key = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), seed]);
+  const { x = "" } = createPublicKey(createPrivateKey({ key, format: "der", type: "pkcs8" })).export({
+    format: "jwk",
+  });
+  return `whpk_${Buffer.from(x, "base64url").toString("base64")}`;
 }
 
 /** Any JSON becomes an event's payload here. */

@@ -14,11 +14,13 @@ import {
   type StandardWebhooksSecretOptions,
 } from "../../../schemes/standard-webhooks/key.js";
 import { listOf, type StandardWebhooksSecrets } from "../../../schemes/standard-webhooks/sign.js";
-import { once, workBudget } from "../../diagnose/search.js";
-import { catalogueOf, type Mistake, type MistakeRow } from "../../rows/mistake.js";
+import { once, type WorkBudget, workBudget } from "../../diagnose/search.js";
+import { catalogueOf, type Mistake, type MistakeRow, withDetail } from "../../rows/mistake.js";
 import { choices, firstFound, mistakesFound, mistakesOf } from "../../rows/run.js";
 import { damaged, FORM_MISTAKES, readSignatures } from "./forms.js";
 import { foundHeaders, HEADER_MISTAKES } from "./header-mistakes.js";
+import { KEY_FORM_MISTAKES, PREHASH_MISTAKES, UNEXPLAINED_BY_KEY } from "./key-forms.js";
+import { mistakesInKeySignature } from "./key-signature.js";
 import { bodiesOf, DIGESTS, HEADS, KEYS, MISTAKES as SIGNATURE_MISTAKES } from "./mistakes.js";
 import { AGE_MISTAKES, TIME_MISTAKES } from "./time-mistakes.js";
 
@@ -32,10 +34,15 @@ const UNEXPLAINED: MistakeRow = {
 };
 
 /** Every mistake of the scheme. */
-export const MISTAKES = catalogueOf(HEADER_MISTAKES, TIME_MISTAKES, FORM_MISTAKES, SIGNATURE_MISTAKES, [
-  UNEXPLAINED,
-  ...AGE_MISTAKES,
-]);
+export const MISTAKES = catalogueOf(
+  HEADER_MISTAKES,
+  TIME_MISTAKES,
+  FORM_MISTAKES,
+  SIGNATURE_MISTAKES,
+  KEY_FORM_MISTAKES,
+  PREHASH_MISTAKES,
+  [UNEXPLAINED, ...AGE_MISTAKES],
+);
 
 /** A request of Standard Webhooks. Of several signatures one that matches says enough. */
 export interface StandardWebhooksInput {
@@ -61,16 +68,16 @@ export interface StandardWebhooksInput {
 }
 
 /**
- * What is wrong with the headers, and the fewest mistakes that together give a signature of the request, for `v1`; none if
- * one is right. Where nothing gives it, that is said with what was tried.
+ * What is wrong with the headers, and the fewest mistakes that together give a signature of the request, for `v1` and
+ * `v1a`; none if one is right. Where nothing gives it, that is said with what was tried.
  */
-export function diagnosed(input: StandardWebhooksInput): readonly Mistake[] {
+export async function diagnosed(input: StandardWebhooksInput): Promise<readonly Mistake[]> {
   checkOptions("diagnose", input, INPUT);
   requireHeaders(input.request);
   const { scheme: _, request, secrets, headerNames, clock, ...agreed } = input;
   const names = namesOf(headerNames);
   const made = [
-    ...mistakesIn(request, canonical(listOf(secrets), agreed), names),
+    ...(await mistakesIn(request, canonical(listOf(secrets), agreed), names)),
     ...(clock ? mistakesInAge(request.headers, names, unixSeconds(clock)) : []),
   ];
   return names.prefix === "webhook" ? made : made.map((one) => namedAs(names, one));
@@ -113,29 +120,65 @@ function namedAs({ prefix }: HeaderNames, mistake: Mistake): Mistake {
   return { ...mistake, message: id === "header-misnamed" ? message : named(message), fix: named(fix) };
 }
 
-function mistakesIn(
+async function mistakesIn(
   { headers, body = "" }: StandardWebhooksInput["request"],
   secrets: readonly string[],
   names: HeaderNames,
-): readonly Mistake[] {
+): Promise<readonly Mistake[]> {
   const received = receivedHeaders(headers);
-  const texts = secrets.map((text) => ({ text, kind: readKey(text).kind }));
-  const found = foundHeaders(received, new Set(texts.map(({ kind }) => kind)), names);
+  const known = secrets.map((text) => ({ text, ...readKey(text) }));
+  const found = foundHeaders(received, new Set(known.map(({ kind }) => kind)), names);
   const [id, timestamp, list] = found.values;
   const inHeaders = [
     ...mistakesFound(HEADER_MISTAKES, found),
     ...(received.all(names.timestamp).length === 1 ? firstFound(TIME_MISTAKES, timestamp) : []),
   ];
-  const symmetric = texts
-    .flatMap(({ text, kind }) => (kind === "symmetric" ? text : []))
-    .slice(0, MAX_SECRETS);
-  if (symmetric.length === 0 || list === "" || inHeaders.some((one) => one.id === "signature-of-other-kind"))
-    return inHeaders;
-  const inSignature = mistakesInSignature({ id, timestamp, list, sent: bodyBytes(body) }, symmetric);
+  if (list === "") return inHeaders;
+  const inSignature = await mistakesInProof({ id, timestamp, list, sent: bodyBytes(body) }, known);
+  const isExplained = !inSignature.some((one) => one.id === UNEXPLAINED.id);
+  // Behind the version of the other kind stood one of this kind.
+  if (isExplained) return [...inHeaders.filter(({ id }) => id !== OTHER_KIND), ...inSignature];
   // What is wrong with the headers explains a signature that nothing else does.
-  const isNamed = inHeaders.length > 0;
-  return [...inHeaders, ...inSignature.filter((one) => !isNamed || one !== UNEXPLAINED)];
+  return inHeaders.length > 0 ? inHeaders : inSignature;
 }
+
+const OTHER_KIND = "signature-of-other-kind";
+
+/** What is wrong with the signatures of both kinds, each by the keys that are for it; nothing where one is right. */
+async function mistakesInProof(
+  signed: Signed,
+  known: readonly (ReturnType<typeof readKey> & { readonly text: string })[],
+): Promise<readonly MistakeRow[]> {
+  const secrets = known.filter(({ kind }) => kind === "symmetric").slice(0, MAX_SECRETS);
+  const keys = known.filter(({ kind }) => kind !== "symmetric").slice(0, MAX_SECRETS);
+  const budget = workBudget(signed.sent.length);
+  // What takes longest is to write the body again, which no secret makes another.
+  const bodies = bodiesOf(signed.sent, budget);
+  const search = { ...signed, bodies, budget, share: keys.length > 0 ? 0.5 : 1 };
+  const bySecret =
+    secrets.length > 0
+      ? mistakesInSignature(
+          search,
+          secrets.map(({ text }) => text),
+        )
+      : [UNEXPLAINED];
+  if (bySecret.every((one) => one !== UNEXPLAINED)) return bySecret;
+  budget.allow(1);
+  const byKey = keys.length > 0 ? await mistakesInKeySignature(search, keys, budget) : [UNEXPLAINED_BY_KEY];
+  if (byKey.every((one) => one !== UNEXPLAINED_BY_KEY)) return byKey;
+  const { list } = signed;
+  if (secrets.length === 0)
+    return [/(?:^|\s)v1,/.test(list) ? withDetail(UNEXPLAINED_BY_KEY, UNCHECKED.v1) : UNEXPLAINED_BY_KEY];
+  return [
+    keys.length === 0 && /(?:^|\s)v1a,/.test(list) ? withDetail(UNEXPLAINED, UNCHECKED.v1a) : UNEXPLAINED,
+  ];
+}
+
+/** What takes a key that the receiver does not have. */
+const UNCHECKED = {
+  v1: "Whether the signature of v1 is right was not checked: that takes the shared secret (whsec_).",
+  v1a: "Whether the signature of v1a is right was not checked: that takes the sender's public key (whpk_).",
+};
 
 interface Signed {
   readonly id: string;
@@ -151,22 +194,27 @@ const MAX_SECRETS = 8;
 /** One mistake of any weight, and two of which both are of every day, or nearly so. */
 const MAX_COST = 8;
 
+/** What the search for one kind of signature has of it. */
+interface Search extends Signed {
+  readonly bodies: ReturnType<typeof bodiesOf>;
+  readonly budget: WorkBudget;
+  /** The share of the budget that it may use. */
+  readonly share: number;
+}
+
 function mistakesInSignature(
-  { id, timestamp, list, sent }: Signed,
+  { id, timestamp, list, sent, bodies, budget, share }: Search,
   secrets: readonly string[],
-): readonly Mistake[] {
+): readonly MistakeRow[] {
   const right = (secret: string) => hmacOf("sha256", readKey(secret).bytes, [`${id}.${timestamp}.`, sent]);
   const signatures = readSignatures(list);
   const isKnown = secrets.some((secret) => list.split(" ", 64).includes(`v1,${toBase64(right(secret))}`));
   if (isKnown) return [];
-  const budget = workBudget(sent.length);
   const hashes = [...new Set(signatures.map((one) => one.hash))];
-  // What takes longest is to write the body again, which no secret makes another.
-  const bodies = bodiesOf(sent, budget);
   let fewest: readonly MistakeRow[] | undefined;
   for (const [place, secret] of secrets.entries()) {
     if (signatures.length === 0) break;
-    budget.allow((place + 1) / secrets.length);
+    budget.allow((share * (place + 1)) / secrets.length);
     const keys = KEYS.map(({ repeat, ...option }) => ({ ...option, repeat: once(() => repeat(secret)) }));
     const heads = HEADS.map(({ repeat, ...option }) => ({ ...option, repeat: repeat(id, timestamp) }));
     const dimensions = { key: keys, head: heads, body: bodies, digest: DIGESTS };

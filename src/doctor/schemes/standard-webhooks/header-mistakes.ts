@@ -114,9 +114,9 @@ export const HEADER_MISTAKES: readonly FoundMistake<FoundHeaders>[] = [
       const isA = /(?:^|\s)v1a,/.test(list);
       const is1 = /(?:^|\s)v1,/.test(list);
       if (isA && !is1 && kinds.has("symmetric") && kinds.size === 1)
-        return "The header has signatures of v1a alone, and the receiver a shared secret (whsec_), which is for v1.";
+        return "The header has signatures of v1a alone, and the receiver a shared secret (whsec_), which is for v1: whether they are right was not checked, as that takes the sender's public key (whpk_).";
       return is1 && !isA && kinds.size > 0 && !kinds.has("symmetric")
-        ? "The header has signatures of v1 alone, and the receiver a public key (whpk_), which is for v1a."
+        ? "The header has signatures of v1 alone, and the receiver a public key (whpk_), which is for v1a: whether they are right was not checked, as that takes the shared secret (whsec_)."
         : false;
     },
   },
