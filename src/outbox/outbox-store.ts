@@ -120,8 +120,15 @@ export interface OutboxStore<Tx = unknown> {
    * took of a rate need not be given back.
    */
   release(leases: readonly Lease[]): Promise<void>;
-  /** Makes dead letters pending again, with their history. `windowMs` is the window of the events' listeners. */
+  /**
+   * Makes dead letters pending again, with their history. `windowMs` is the window of the events' listeners. This and the
+   * next two take what is there when they begin, or a redrive whose events die again would never end.
+   */
   redrive(filter: DeadLetterFilter, windowMs: number, options?: RedriveOptions): Promise<RedriveResult>;
+  /** Removes dead letters permanently, which unblocks their ordering keys; resolves to how many it removed or would. */
+  drop(filter: DeadLetterFilter, options?: DropOptions): Promise<number>;
+  /** Dead letters, the oldest first. */
+  deadLetters(filter?: DeadLetterFilter, options?: { readonly limit?: number }): AsyncIterable<DeadLetter>;
   /**
    * Finds the leases under which events of a listener were handed out last, where none has ended, or been given back or
    * rescheduled since; also those that have expired, as they stay valid until the next claim. Changes nothing. Receivers
@@ -132,10 +139,6 @@ export interface OutboxStore<Tx = unknown> {
     listener: string,
     ids: readonly string[],
   ): Promise<readonly Pick<ClaimedEvent, "lease" | "attempt">[]>;
-  /** Removes dead letters permanently, which unblocks their ordering keys; resolves to how many it removed or would. */
-  drop(filter: DeadLetterFilter, options?: DropOptions): Promise<number>;
-  /** Dead letters, the oldest first. */
-  deadLetters(filter?: DeadLetterFilter, options?: { readonly limit?: number }): AsyncIterable<DeadLetter>;
   /** Where an event stands, at each listener it was enqueued for. */
   find(id: string): Promise<readonly OutboxEntry[]>;
   /** Counts the events of each listener that has any, or is paused. */

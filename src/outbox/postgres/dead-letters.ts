@@ -25,7 +25,6 @@ export const FOUND = `e.id, e.listener, ${timeText("e.ended_at")} AS ended_at, e
 interface Counted {
   readonly inside: number;
   readonly others: number;
-  readonly last: string | null;
 }
 
 /** The condition on what comes after a dead letter, in the order of their ends. */
@@ -73,7 +72,7 @@ export class DeadLetters {
 
   async *list(filter: DeadLetterFilter, limit: number): AsyncGenerator<DeadLetter> {
     let left = limit;
-    for await (const page of this.#pages(fitsDead(filter), filter, limit)) {
+    for await (const page of this.#pages(await this.#standing(filter), filter, limit)) {
       const columns = deadColumns(this.#names);
       const rows = await this.#database.search<DeadRow>(stillDead(this.#names, page.slice(0, left), columns));
       yield* rows.map(deadLetter);
@@ -86,16 +85,10 @@ export class DeadLetters {
     const { dryRun = false, newIds = false, limit = Number.POSITIVE_INFINITY } = options;
     const inWindow = `e.first_attempt_at >= now() - ${Number(windowMs)} * interval '1 ms'`;
     const isOpen = newIds ? "true" : `(e.first_attempt_at IS NULL OR ${inWindow})`;
-    const { inside, others: pastWindow, last } = await this.#count(filter, isOpen);
+    const { inside, others: pastWindow } = await this.#count(filter, isOpen);
     if (dryRun) return { redriven: Math.min(inside, limit), pastWindow };
-    // What dies meanwhile is not meant: it may be what was just made pending.
-    const meant = filter.ids || last === null ? "" : `AND e.ended_at <= ${literal(last)}::timestamptz`;
-    const redriven = await this.#change(
-      `${fitsDead(filter)} AND ${isOpen} ${meant}`,
-      filter,
-      limit,
-      (found) => this.#revive(found, options),
-    );
+    const where = `${await this.#standing(filter)} AND ${isOpen}`;
+    const redriven = await this.#change(where, filter, limit, (found) => this.#revive(found, options));
     return { redriven, pastWindow };
   }
 
@@ -104,19 +97,30 @@ export class DeadLetters {
     { dryRun = false, limit = Number.POSITIVE_INFINITY }: DropOptions,
   ): Promise<number> {
     if (dryRun) return Math.min((await this.#count(filter)).inside, limit);
-    return this.#change(fitsDead(filter), filter, limit, (found) =>
+    return this.#change(await this.#standing(filter), filter, limit, (found) =>
       removeFound(this.#database, this.#names, found),
     );
   }
 
-  /** How many dead letters a condition holds for, how many others there are, and when the last one of all ended. */
+  /**
+   * The condition on the dead letters of a filter that are there now: one that dies meanwhile may be what the call has just
+   * made pending. Those with given ids are found at once.
+   */
+  async #standing(filter: DeadLetterFilter): Promise<string> {
+    if (filter.ids) return fitsDead(filter);
+    const [row] = await this.#database.search<{ last: string | null }>(
+      `SELECT ${timeText("max(e.ended_at)")} AS last FROM ${this.#names.event} e WHERE ${fitsDead({})}`,
+    );
+    return `${fitsDead(filter)} AND e.ended_at <= ${literal(row?.last ?? "-infinity")}::timestamptz`;
+  }
+
+  /** How many dead letters a condition holds for, and how many others there are. */
   async #count(filter: DeadLetterFilter, where = "true"): Promise<Counted> {
     const [row] = await this.#database.read<Counted>(
-      `SELECT count(*) FILTER (WHERE ${where})::float8 AS inside, count(*) FILTER (WHERE NOT ${where})::float8 AS others,
-         ${timeText("max(e.ended_at)")} AS last
+      `SELECT count(*) FILTER (WHERE ${where})::float8 AS inside, count(*) FILTER (WHERE NOT ${where})::float8 AS others
        FROM ${this.#names.event} e WHERE ${fitsDead(filter)}`,
     );
-    return row ?? { inside: 0, others: 0, last: null };
+    return row ?? { inside: 0, others: 0 };
   }
 
   /**

@@ -30,7 +30,8 @@ export interface Access {
 
 const QUERIES = {
   last: "SELECT max(seq) + 1 AS seq FROM hookproof_outbox",
-  lastEnd: `SELECT max(ended_at) AS ended_at FROM hookproof_outbox WHERE state = ${DEAD} AND ended_at IS NOT NULL`,
+  lastDead: `SELECT ended_at, seq FROM hookproof_outbox WHERE state = ${DEAD} AND ended_at IS NOT NULL
+    ORDER BY ended_at DESC, seq DESC LIMIT 1`,
 };
 
 const CHANGES = {
@@ -63,10 +64,11 @@ export class DeadLetters {
 
   async *list(filter: DeadLetterFilter, limit: number): AsyncGenerator<DeadLetter> {
     const columns = `*, ${BODY} AS body`;
+    const last = this.#lastDead();
     let after: Place | undefined;
-    for (let left = limit; left > 0; ) {
+    for (let left = limit; left > 0 && last; ) {
       const rows = this.#access.reading(() =>
-        pageOf<OutboxRow>(this.#db, columns, filter, after, Math.min(left, PAGE)),
+        pageOf<OutboxRow>(this.#db, columns, filter, { after, last }, Math.min(left, PAGE)),
       );
       yield* this.#access.reading(() => rows.map(deadLetter));
       left -= rows.length;
@@ -78,14 +80,10 @@ export class DeadLetters {
   async redrive(filter: DeadLetterFilter, windowMs: number, options: RedriveOptions): Promise<RedriveResult> {
     const { dryRun = false, newIds = false, limit = Number.POSITIVE_INFINITY } = options;
     let [redriven, pastWindow] = [0, 0];
-    // What dies meanwhile is not meant: it may be what was just made pending.
-    const [{ ended_at: last } = {}] = this.#access.reading(() =>
-      this.#ask<{ ended_at?: number | null }>("lastEnd"),
-    );
     await this.#eachPage(filter, (rows) => {
       const now = this.#access.clock.now();
       for (const row of rows) {
-        if (redriven >= limit || (row.ended_at ?? 0) > (last ?? 0)) return false;
+        if (redriven >= limit) return false;
         const isPast = row.first_attempt_at !== null && now - row.first_attempt_at > windowMs;
         if (isPast && !newIds) pastWindow += 1;
         else {
@@ -125,11 +123,18 @@ export class DeadLetters {
     this.#changed([row], DEAD, PENDING);
   }
 
+  /** The last one that is there now: one that dies meanwhile may be what the call has just made pending. */
+  #lastDead(): Place | undefined {
+    return this.#access.reading(() => this.#ask<Place>("lastDead"))[0];
+  }
+
   /** Calls `work` with one page of rows after another, each in a transaction, while it returns true. */
   async #eachPage(filter: DeadLetterFilter, work: (rows: readonly OutboxRow[]) => boolean): Promise<void> {
+    const last = this.#lastDead();
+    if (!last) return;
     let after: Place | undefined;
     const step = () => {
-      const rows = pageOf<OutboxRow>(this.#db, "*", filter, after, PAGE);
+      const rows = pageOf<OutboxRow>(this.#db, "*", filter, { after, last }, PAGE);
       after = rows.at(-1);
       return work(rows) && rows.length === PAGE;
     };
@@ -141,7 +146,7 @@ function pageOf<Row>(
   db: SqliteDatabase,
   columns: string,
   { listener, ids, reason, code, before }: DeadLetterFilter,
-  after: Place | undefined,
+  { after, last }: { readonly after: Place | undefined; readonly last: Place },
   limit: number,
 ): Row[] {
   const conditions: [sql: string, ...values: (string | number | undefined)[]][] = [
@@ -151,6 +156,7 @@ function pageOf<Row>(
     ["code = ?", code],
     ["ended_at < ?", before],
     ["(ended_at, seq) > (?, ?)", after?.ended_at ?? undefined, after?.seq],
+    ["(ended_at, seq) <= (?, ?)", last.ended_at ?? undefined, last.seq],
   ];
   const given = conditions.filter(([, value]) => value !== undefined);
   // With ids, the plus signs keep SQLite from reading all dead letters in their order instead.

@@ -51,6 +51,24 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       });
     }
 
+    it.each(["redrive", "drop"] as const)("what dies during a %s is left where it is", async (name) => {
+      const store = openStore();
+      await store.enqueue(Array.from({ length: 450 }, () => storedEvent("lst_1")));
+      const ended = `state = 2, turn = NULL, reason = 'refused', code = 'REQUEST_REFUSED', ended_at`;
+      const db = connect();
+      db.exec(`UPDATE hookproof_outbox SET ${ended} = 1000 + seq / 7`);
+      // Whatever is changed dies at once; what is removed, another one in its place.
+      db.exec(`CREATE TRIGGER again AFTER UPDATE OF state ON hookproof_outbox WHEN new.state = 0 BEGIN
+          UPDATE hookproof_outbox SET ${ended} = 5000 + (SELECT count(*) FROM hookproof_outbox WHERE ended_at > 5000) WHERE seq = new.seq; END;
+        CREATE TRIGGER other AFTER DELETE ON hookproof_outbox WHEN old.ended_at < 20000 BEGIN
+          INSERT INTO hookproof_outbox (listener, id, digest, enqueued_at, ready_at, state, due_at, visible_at, ended_at)
+            VALUES ('lst_1', old.id, '', 0, 0, 2, 0, 0, old.ended_at + 5000); END`);
+      const done = await (name === "redrive"
+        ? store.redrive({}, 1e12).then(({ redriven }) => redriven)
+        : store.drop({}));
+      expect(done).toBe(450);
+    });
+
     it("wakes nobody when it looks for due events and finds a paused listener with an event under way", async () => {
       const store = openStore();
       await store.enqueue([storedEvent("lst_1")]);
