@@ -16,7 +16,7 @@ import type { DeadLetterFilter, OutboxEntry, OutboxEvent } from "./records.js";
  * | `parked` | the end of an event before it in its key | event_key | 0, 0, key | `waiting`, behind its key's first |
  * | `leased` | its worker, or the end of its lease | event_leased | 0 and `lease_until`, due | `leased` |
  * | `delivered` | `prune` | event_ended | 1, null, ended | `delivered` |
- * | `dead` | `redrive`, `drop`, `prune` | event_ended | 2, null, ended | `dead` |
+ * | `dead` | `redrive`, `drop`, `prune` | event_ended, event_dead | 2, null, ended and dead | `dead` |
  * | `cancelled` | `prune` | event_ended | 3, null, ended | `cancelled` |
  *
  * A dead letter that blocks its key is in the index of keys too: `blocks_key` in PostgreSQL, its `turn` in SQLite.

@@ -113,6 +113,9 @@ const STEPS: readonly ((names: OutboxNames) => string)[] = [
     CREATE TABLE ${worker} (id uuid PRIMARY KEY, name text NOT NULL, started_at timestamptz NOT NULL,
       seen_at timestamptz NOT NULL, CHECK (octet_length(name) <= ${MAX_TEXT} AND ${inTime("started_at, seen_at")}));
     ${sameRights(clock, worker)}`,
+  // Its second condition holds for every row, and is implied where a listener is given: no other question may use it.
+  ({ event }) => `
+    CREATE INDEX event_dead ON ${event} (listener, ended_at, seq) WHERE state = 'dead' AND listener IS NOT NULL;`,
 ];
 
 /** Gives the roles that may use one table the same rights on another one, or workers would stand still after a step. */

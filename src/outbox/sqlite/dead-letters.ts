@@ -164,7 +164,9 @@ function pageOf<Row>(
     ? `+state = ${DEAD} AND +ended_at IS NOT NULL`
     : `state = ${DEAD} AND ended_at IS NOT NULL`;
   const where = [isDead, ...given.map(([sql]) => sql)].join(" AND ");
-  const sql = `SELECT ${columns} FROM hookproof_outbox WHERE ${where} ORDER BY ended_at, seq LIMIT ?`;
+  // Some versions would choose the index of all ends, and read the letters of all other listeners.
+  const index = listener === undefined || ids ? "" : "INDEXED BY hookproof_outbox_dead";
+  const sql = `SELECT ${columns} FROM hookproof_outbox ${index} WHERE ${where} ORDER BY ended_at, seq LIMIT ?`;
   const values = given.flatMap(([, ...bound]) => bound.filter((value) => value !== undefined));
   return db.prepare(sql).all(...values, limit) as Row[];
 }

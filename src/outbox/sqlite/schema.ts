@@ -114,6 +114,8 @@ const STEPS: readonly string[] = [
   `CREATE TABLE hookproof_outbox_workers (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, started_at INTEGER NOT NULL, seen_at INTEGER NOT NULL
   ) WITHOUT ROWID;`,
+  `CREATE INDEX hookproof_outbox_dead ON hookproof_outbox (listener, ended_at, seq)
+    WHERE state = ${DEAD} AND ended_at IS NOT NULL;`,
 ];
 
 /** Statements without white space, which SQLite keeps as they were written. */

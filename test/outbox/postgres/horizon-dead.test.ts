@@ -101,6 +101,22 @@ describeWith("postgresql", postgres)("dead letters while a snapshot is held", ()
     expect(await held.outbox.states()).toEqual({ delivered: 5_000, dead: 2_300, waiting: 1_900 });
   });
 
+  it("a listener's are found without those of others", async () => {
+    await end("dead", 3_000);
+    await held.query(
+      "UPDATE hookproof.event SET listener = 'other' WHERE ctid = ANY (ARRAY(SELECT ctid FROM hookproof.event WHERE state = 'dead' LIMIT 60))",
+    );
+    const costs = held.costs();
+    const own = { listener: "other" };
+    expect(await store.redrive(own, WINDOW_MS, { dryRun: true })).toEqual({ redriven: 60, pastWindow: 0 });
+    expect(await store.redrive(own, WINDOW_MS, { limit: 20 })).toEqual({ redriven: 20, pastWindow: 0 });
+    expect(await store.drop(own, { limit: 20 })).toBe(20);
+    let listed = 0;
+    for await (const { event } of store.deadLetters(own)) listed += event.listener === "other" ? 1 : 0;
+    expect(listed).toBe(20);
+    expect(most(costs)).toBeLessThan(300);
+  });
+
   it("those with given ids are found by them", async () => {
     await end("dead", 2_000);
     const { rows } = await held.query(
