@@ -120,12 +120,24 @@ export class Database {
     });
   }
 
-  /** Runs one statement outside a transaction, under the session's own `search_path`. */
+  /**
+   * Runs one statement outside a transaction, under the session's own `search_path`. It has no limit of the server's but
+   * that of `limited`.
+   */
   write<Row>(text: string, values?: unknown[]): Promise<Row[]> {
     return this.#run(async (client, progress) => {
       progress.asked = true;
       return rowsOf<Row>(await client.query(text, values));
     });
+  }
+
+  /**
+   * A value of a statement for `write`, from which on it waits for no lock longer than a look may take: a time limit
+   * of its own would have to be set before it begins, with a round trip. What it does else is short.
+   */
+  limited(value: string): string {
+    const limit = `pg_catalog.set_config('lock_timeout', '${this.#limitMs + PROBE_MS}', true)`;
+    return `CASE WHEN ${limit} IS NOT NULL THEN ${value} END`;
   }
 
   /**
@@ -154,15 +166,18 @@ export class Database {
     });
   }
 
-  /** Runs work in a transaction of its own. */
-  transaction<Value>(work: (client: PostgresClient) => Promise<Value>): Promise<Value> {
+  /** Runs work in a transaction of its own; `limitMs` is for what is known to take longer than other calls. */
+  transaction<Value>(
+    work: (client: PostgresClient) => Promise<Value>,
+    limitMs = this.#limitMs,
+  ): Promise<Value> {
     return this.#run(async (client, progress) => {
-      await client.query(this.#begin().join(";\n"));
+      await client.query(this.#begin(limitMs).join(";\n"));
       const value = await work(client);
       progress.asked = true;
       await client.query("COMMIT");
       return value;
-    });
+    }, limitMs);
   }
 
   /** Calls this whenever a connection was lost: those on which nothing is asked may be dead too, and never say so. */
@@ -180,8 +195,7 @@ export class Database {
    * Sets the isolation level, because the database's default may be another one. Every query has an index, so
    * sequential scans are off; they make the estimated costs high, and so JIT is off as well.
    */
-  #begin(): string[] {
-    const ms = this.#limitMs;
+  #begin(ms = this.#limitMs): string[] {
     return [
       "BEGIN ISOLATION LEVEL READ COMMITTED",
       ...this.#path,
@@ -195,11 +209,12 @@ export class Database {
 
   async #run<Value>(
     work: (client: PostgresPoolClient, progress: Progress) => Promise<Value>,
+    limitMs = this.#limitMs,
   ): Promise<Value> {
     for (let run = 1; ; run++) {
       const progress = { asked: false };
       try {
-        return await this.#once(work, progress);
+        return await this.#once(work, progress, limitMs);
       } catch (error) {
         if (run < MAX_RUNS && isCollision(error)) continue;
         throw isOurs(error) ? error : this.#failure(error, progress.asked && !isServerError(error));
@@ -210,8 +225,9 @@ export class Database {
   async #once<Value>(
     work: (client: PostgresPoolClient, progress: Progress) => Promise<Value>,
     progress: Progress,
+    limitMs: number,
   ): Promise<Value> {
-    const until = performance.now() + this.#limitMs;
+    const until = performance.now() + limitMs;
     const client = await this.#acquire(until);
     const askedAt = performance.now();
     try {

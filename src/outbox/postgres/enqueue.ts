@@ -127,8 +127,9 @@ export function enqueueStatements(names: OutboxNames) {
   return {
     /** In a transaction of the store's own; a single event needs only one statement. */
     async byItself(database: Database, events: readonly OutboxEvent[]): Promise<void> {
+      const limited = (text: string) => text.replace("$1::text", (first) => database.limited(first));
       const alone: PostgresClient = {
-        query: async (text, values) => ({ rows: await database.write(text, values) }),
+        query: async (text, values) => ({ rows: await database.write(limited(text), values) }),
       };
       try {
         if (events.length === 1) await storeAll(alone, events);

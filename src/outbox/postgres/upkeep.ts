@@ -5,9 +5,10 @@ import type { OutboxStore } from "../outbox-store.js";
 import type { ExpiredEvent } from "../records.js";
 import { FOUND, type Found, isAfter, removeFound } from "./dead-letters.js";
 import { fitsDead } from "./filters.js";
+import { SLOW_BLOCKS } from "./floor.js";
 import { forgetKeyFloors } from "./key-floor.js";
 import { FAILED } from "./leases.js";
-import { type Looks, looks, type Seen } from "./looks.js";
+import { type Looks, looks, PAUSE_PER_BLOCK_MS, type Seen } from "./looks.js";
 import { MAX_COUNT, type OutboxNames } from "./names.js";
 import { holdsUp, lockOrder, noteKeys, passOn, settle } from "./order.js";
 import { ms, timeText } from "./rows.js";
@@ -42,6 +43,9 @@ interface OldDeadRow extends Found {
 
 type Windows = Parameters<OutboxStore["expire"]>[0];
 
+/** Before the first look at shared bodies. */
+const FIRST_BODIES = { isRound: false, from: "-infinity", read: 0, allAt: 0 };
+
 /** What ends with time; see `OutboxStore`. */
 export class Upkeep {
   readonly #database: Database;
@@ -51,6 +55,8 @@ export class Upkeep {
   readonly #removedTo = new Map<keyof typeof REMOVED, string>();
   /** Up to where a round has expired events, by listener, for the same reason. */
   readonly #expiredTo = new Map<string, Pick<ExpiredRow, "tried_to" | "lost_to">>();
+  /** Where the next page of shared bodies begins: see `#removeBodies`. */
+  #bodies = FIRST_BODIES;
   /** Where the next page of old dead letters begins. */
   #afterDead: Found | undefined;
 
@@ -199,12 +205,20 @@ export class Upkeep {
     for (let run = 0; run < SUMMED_RUNS; run++) if ((await this.#sumUpSome()) < SUMMED / 2) return;
   }
 
-  /** Removes shared bodies that no event needs; those that one needs are looked at again, later and later. */
+  /**
+   * Removes shared bodies that no event needs; those that one needs are looked at again, later and later. A round that
+   * read much, as a snapshot keeps the entries of all that were removed, is not begun again for as long in proportion:
+   * until then only what has come since is looked at.
+   */
   async #removeBodies(): Promise<void> {
     const { event, body } = this.#names;
-    await this.#database.script([
-      `WITH old AS MATERIALIZED (
-         SELECT b.id, b.digest, b.stored_at FROM ${body} b WHERE b.check_at <= now()
+    const { isRound, allAt } = this.#bodies;
+    const isAll = !isRound && performance.now() >= allAt;
+    const { from, read: readBefore } = isAll ? FIRST_BODIES : this.#bodies;
+    const read = `SELECT pg_stat_get_xact_blocks_fetched('${body}'::regclass)::float8 AS read`;
+    const page = `WITH old AS MATERIALIZED (
+         SELECT b.id, b.digest, b.stored_at, b.check_at FROM ${body} b
+         WHERE b.check_at <= now() AND b.check_at >= ${literal(from)}::timestamptz
          ORDER BY b.check_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED),
        used AS MATERIALIZED (
          SELECT o.*, EXISTS (SELECT FROM ${event} e WHERE e.id = o.id AND e.digest = o.digest
@@ -212,9 +226,23 @@ export class Upkeep {
        kept AS (
          UPDATE ${body} b
          SET check_at = now() + (now() - u.stored_at) / 2 + ${SHARED_BODY_MS} * interval '1 ms'
-         FROM used u WHERE b.id = u.id AND b.digest = u.digest AND u.is_used)
-       DELETE FROM ${body} b USING used u WHERE b.id = u.id AND b.digest = u.digest AND NOT u.is_used`,
-    ]);
+         FROM used u WHERE b.id = u.id AND b.digest = u.digest AND u.is_used),
+       gone AS (DELETE FROM ${body} b USING used u WHERE b.id = u.id AND b.digest = u.digest AND NOT u.is_used)
+       SELECT count(*) = ${BATCH} AS more, ${timeText(`CASE count(*) WHEN ${BATCH} THEN max(check_at) ELSE now() END`)} AS last
+       FROM old`;
+    const [[before], [seen], [after]] = (await this.#database.script([read, page, read])) as [
+      { read: number }[],
+      { more: boolean; last: string }[],
+      { read: number }[],
+    ];
+    const all = readBefore + (after?.read ?? 0) - (before?.read ?? 0);
+    const isSlow = (isAll || isRound) && all > SLOW_BLOCKS;
+    this.#bodies = {
+      isRound: seen?.more ?? false,
+      from: seen?.last ?? FIRST_BODIES.from,
+      read: all,
+      allAt: isSlow ? performance.now() + all * PAUSE_PER_BLOCK_MS : allAt,
+    };
   }
 
   /** Removes the rows of listeners that say nothing any more. */

@@ -26,7 +26,7 @@ export function seenWorkers(
            SET name = excluded.name, started_at = excluded.started_at, seen_at = excluded.seen_at`;
       // One that another worker removes is left to it.
       const forget = `DELETE FROM ${worker} WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM ${worker} WHERE seen_at < now() - ${WORKER_KEPT_MS} * interval '1 ms' AND id <> ${own}
+        SELECT ctid FROM ${worker} WHERE seen_at < now() - ${WORKER_KEPT_MS} * interval '1 ms'
         LIMIT ${BATCH} FOR UPDATE SKIP LOCKED))`;
       await database.script([sign]);
       // A role that may not delete is seen as well.

@@ -113,7 +113,7 @@ class PostgresIds implements PostgresReplayStore {
     this.#database = new Database(pool, LATE_TIMES * timeoutMs, storeFailure);
     this.#name = name;
     this.#table = quotedTable(name);
-    this.#sql = queriesOn(this.#table);
+    this.#sql = queriesOn(this.#table, this.#database);
     this.#reservationMs = reservationMs;
     this.#timeoutMs = timeoutMs;
   }
@@ -167,7 +167,7 @@ class PostgresIds implements PostgresReplayStore {
 
   async #commitIn(transaction: PostgresClient, reservation: Reservation): Promise<boolean> {
     const values = [...columnsOf([reservation]), EVENT_ID_RETENTION_MS];
-    return rowsOf(await transaction.query(this.#sql.commit, values)).length > 0;
+    return rowsOf(await transaction.query(this.#sql.commitIn, values)).length > 0;
   }
 
   #prepare(): Promise<void> {
@@ -212,10 +212,19 @@ const columnsOf = (calls: readonly Reservation[]): string[][] => [
 // functions are named with their schema, and the types on both sides of an operator are those that PostgreSQL's own has.
 const NOW = "pg_catalog.clock_timestamp()";
 const LATER = `${NOW} + $4::float8 * interval '1 millisecond'`;
-const GIVEN = `SELECT * FROM unnest($1::text[], $2::text[], $3::text[])
+const given = (first = "$1::text[]") => `SELECT * FROM unnest(${first}, $2::text[], $3::text[])
   WITH ORDINALITY AS given (listener_id, event_id, token, ordinality)`;
 
-function queriesOn(table: string) {
+function queriesOn(table: string, database: Database) {
+  const own = given(database.limited("$1::text[]"));
+  const commit = (
+    from: string,
+  ) => `INSERT INTO ${table} AS ids (listener_id, event_id, token, processed, expires_at)
+      SELECT listener_id, event_id, token, true, ${LATER} FROM (${from}) AS given ORDER BY listener_id, event_id
+      ON CONFLICT (listener_id, event_id) DO UPDATE
+        SET token = excluded.token, processed = true, expires_at = excluded.expires_at
+        WHERE ids.token = excluded.token OR ids.expires_at <= ${NOW}
+      RETURNING token`;
   return {
     create: `CREATE TABLE IF NOT EXISTS ${table} (
       listener_id text NOT NULL, event_id text NOT NULL, token text NOT NULL,
@@ -224,7 +233,7 @@ function queriesOn(table: string) {
     index: (name: string) => `CREATE INDEX IF NOT EXISTS ${name} ON ${table} (expires_at)`,
     // A known id is read from the snapshot first: INSERT alone would wait for an open transaction that has the row.
     // Rows are written in the order of their keys, so that statements of two processes never wait for each other.
-    reserve: `WITH given AS MATERIALIZED (${GIVEN}), known AS (
+    reserve: `WITH given AS MATERIALIZED (${own}), known AS (
         SELECT g.ordinality, ids.processed FROM given g JOIN ${table} ids USING (listener_id, event_id)
         WHERE ids.expires_at > ${NOW}
       ), taken AS (
@@ -238,14 +247,11 @@ function queriesOn(table: string) {
       )
       SELECT taken.token IS NOT NULL AS reserved, known.processed
       FROM given LEFT JOIN taken USING (token) LEFT JOIN known USING (ordinality) ORDER BY ordinality`,
-    commit: `INSERT INTO ${table} AS ids (listener_id, event_id, token, processed, expires_at)
-      SELECT listener_id, event_id, token, true, ${LATER} FROM (${GIVEN}) AS given ORDER BY listener_id, event_id
-      ON CONFLICT (listener_id, event_id) DO UPDATE
-        SET token = excluded.token, processed = true, expires_at = excluded.expires_at
-        WHERE ids.token = excluded.token OR ids.expires_at <= ${NOW}
-      RETURNING token`,
+    commit: commit(own),
+    /** In the caller's transaction, whose limits are its own. */
+    commitIn: commit(given()),
     release: `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-        SELECT ids.ctid FROM (${GIVEN}) AS given JOIN ${table} ids USING (listener_id, event_id, token)
+        SELECT ids.ctid FROM (${own}) AS given JOIN ${table} ids USING (listener_id, event_id, token)
         WHERE NOT ids.processed ORDER BY ids.listener_id, ids.event_id FOR UPDATE OF ids))`,
     cleanup: `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM ${table} WHERE expires_at <= ${NOW} LIMIT ${CLEANUP_ROWS} FOR UPDATE SKIP LOCKED))

@@ -1,7 +1,9 @@
 // What a call that was given up leaves in the server, and places that connections of other settings hand on.
 import { afterAll, afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Database } from "../../../src/postgres/database.js";
+import { postgresReplayStore } from "../../../src/replay/node/postgres-replay-store.js";
 import { describeWith } from "../../kit/needs.js";
+import { outboxEvent } from "../../kit/outbox-event.js";
 import { testPostgres } from "../../kit/postgres.js";
 import { type TestOutbox, testOutbox } from "../../kit/postgres-outbox.js";
 
@@ -18,18 +20,66 @@ describeWith("postgresql", postgres)("PostgreSQL", () => {
     return outbox.drop();
   });
 
+  /** How many statements with this text run. */
+  const running = async (asked: string) =>
+    (
+      await outbox.pool.query(
+        `SELECT FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%${asked}%' AND pid <> pg_backend_pid()`,
+      )
+    ).rowCount;
+  const ends = (asked: string) =>
+    expect.poll(() => running(asked), { timeout: 60_000, interval: 200 }).toBe(0);
+
   it("ends a look that was given up", async () => {
     const asked = `${outbox.schema} asks`;
     const looking = new Database(outbox.pool, 200).read(`SELECT '${asked}', pg_sleep(600)`);
     await expect(looking).rejects.toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
-    const running = async () =>
-      (
-        await outbox.pool.query(
-          `SELECT FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%${asked}%' AND pid <> pg_backend_pid()`,
-        )
-      ).rowCount;
-    await expect.poll(running, { timeout: 60_000, interval: 200 }).toBe(0);
+    await ends(asked);
   });
+
+  it("has longer for what is said to take longer", async () => {
+    const slow = new Database(outbox.pool, 100).transaction(
+      async (client) => client.query("SELECT pg_sleep(0.3)"),
+      60_000,
+    );
+    await expect(slow).resolves.toBeDefined();
+  });
+
+  it("ends an enqueue that was given up while another transaction stores its id", async () => {
+    await outbox.store().stats(); // makes the tables
+    const event = outboxEvent("same");
+    const other = await outbox.pool.connect();
+    await other.query("BEGIN");
+    await outbox.store().enqueue([event], other);
+    const given = outbox.store({ timeoutMs: 400 }).enqueue([event]);
+    await expect(given).rejects.toMatchObject({ code: expect.stringMatching(/^OUTBOX_/) });
+    await ends(`${outbox.schema}.store(`);
+    await other.query("ROLLBACK");
+    other.release();
+    await outbox.store().enqueue([event]);
+    expect(await outbox.states()).toEqual({ waiting: 1 });
+  });
+
+  it.each(["reserve", "commit", "release"] as const)(
+    "ends a %s of a replay store that was given up while a transaction has the id",
+    async (name) => {
+      const table = `replay_${outbox.schema}`;
+      const of = (timeoutMs: number) => postgresReplayStore({ pool: outbox.pool, table, timeoutMs });
+      const reserved = await of(10_000).reserve("lst_1", "one");
+      const other = await outbox.pool.connect();
+      if (reserved.state !== "reserved") expect.fail(reserved.state);
+      const { reservation } = reserved;
+      if (name === "reserve") await of(10_000).release(reservation); // the id is nobody's
+      await other.query("BEGIN");
+      await of(10_000).commit(reservation, other);
+      const late = of(300);
+      const given = name === "reserve" ? late.reserve("lst_1", "one") : late[name](reservation);
+      await expect(given).rejects.toMatchObject({ code: "REPLAY_STORE_UNAVAILABLE" });
+      await ends(`"${table}"`);
+      await other.query(`ROLLBACK; DROP TABLE ${table}`);
+      other.release();
+    },
+  );
 
   it("goes on where another connection ended, whatever way each writes dates", async () => {
     const store = outbox.store();

@@ -96,4 +96,27 @@ describeWith("postgresql", postgres)("rounds while a snapshot is held", () => {
     expect(Math.max(...locked.map(({ rows }) => rows))).toBeLessThan(1_100);
     expect(Math.max(...costs.map(({ rows }) => rows))).toBeGreaterThan(5_000);
   });
+
+  it("a round over shared bodies goes on where its last page ended, and is not begun again at once", async () => {
+    await held.query(`INSERT INTO hookproof.body (id, digest, body, check_at)
+      SELECT gen_random_uuid(), '', '', now() - g * interval '1 ms' FROM generate_series(1, 4500) g ORDER BY random()`);
+    const left = async () => (await held.query("SELECT FROM hookproof.body")).rowCount;
+    const costs = held.costs();
+    const prune = async () => {
+      costs.splice(0);
+      await store.prune({ delivered: 0, dead: 0 });
+      return Math.max(...costs.map(({ rows }) => rows));
+    };
+    const now = performance.now();
+    vi.spyOn(performance, "now").mockImplementation(() => now);
+    for (let page = 1; page <= 5; page++) expect(await prune()).toBeLessThan(4_000);
+    expect(await left()).toBe(0);
+    await held.query(
+      "INSERT INTO hookproof.body (id, digest, body, check_at) SELECT gen_random_uuid(), '', '', now()",
+    );
+    expect(await prune()).toBeLessThan(100);
+    expect(await left()).toBe(0);
+    vi.spyOn(performance, "now").mockImplementation(() => now + 60_000);
+    expect(await prune()).toBeGreaterThan(4_000);
+  });
 });
