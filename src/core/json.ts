@@ -2,7 +2,7 @@
 import { decodeUtf8 } from "./bytes.js";
 
 /** The value of strict JSON bytes: UTF-8, no byte order mark, exactly one value. */
-export type JsonResult = { ok: true; value: unknown } | { ok: false; reason: "not-utf8" | "not-json" };
+type JsonResult = { ok: true; value: unknown } | { ok: false; reason: "not-utf8" | "not-json" };
 
 /** Parses a body as received. */
 export function parseJson(bytes: Uint8Array): JsonResult {

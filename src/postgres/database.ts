@@ -60,6 +60,8 @@ interface Progress {
   asked: boolean;
 }
 
+type Work<Value> = (client: PostgresPoolClient, progress: Progress) => Promise<Value>;
+
 /** How long the answer of a doubtful connection, and a rollback, may take. */
 const PROBE_MS = 1_000;
 
@@ -120,10 +122,7 @@ export class Database {
     });
   }
 
-  /**
-   * Runs one statement outside a transaction, under the session's own `search_path`. It has no limit of the server's but
-   * that of `limited`.
-   */
+  /** Runs one statement outside a transaction, under the session's own `search_path`; see `limited`. */
   write<Row>(text: string, values?: unknown[]): Promise<Row[]> {
     return this.#run(async (client, progress) => {
       progress.asked = true;
@@ -132,8 +131,8 @@ export class Database {
   }
 
   /**
-   * A value of a statement for `write`, from which on it waits for no lock longer than a look may take: a time limit
-   * of its own would have to be set before it begins, with a round trip. What it does else is short.
+   * A value of a statement for `write`, from which on it waits for no lock longer than a look may take: a limit for all
+   * of it would have to be set before it begins, with a round trip.
    */
   limited(value: string): string {
     const limit = `pg_catalog.set_config('lock_timeout', '${this.#limitMs + PROBE_MS}', true)`;
@@ -207,10 +206,7 @@ export class Database {
     ];
   }
 
-  async #run<Value>(
-    work: (client: PostgresPoolClient, progress: Progress) => Promise<Value>,
-    limitMs = this.#limitMs,
-  ): Promise<Value> {
+  async #run<Value>(work: Work<Value>, limitMs = this.#limitMs): Promise<Value> {
     for (let run = 1; ; run++) {
       const progress = { asked: false };
       try {
@@ -222,11 +218,7 @@ export class Database {
     }
   }
 
-  async #once<Value>(
-    work: (client: PostgresPoolClient, progress: Progress) => Promise<Value>,
-    progress: Progress,
-    limitMs: number,
-  ): Promise<Value> {
+  async #once<Value>(work: Work<Value>, progress: Progress, limitMs: number): Promise<Value> {
     const until = performance.now() + limitMs;
     const client = await this.#acquire(until);
     const askedAt = performance.now();

@@ -15,7 +15,7 @@ import { isExtra, signedRequest } from "./sign-request.js";
 const MAX_ANSWER_BYTES = 16_384;
 
 /** What attempts at one listener share. */
-export interface SendContext {
+interface SendContext {
   readonly url: string;
   readonly scheme: Scheme;
   readonly signer: Signer;

@@ -6,7 +6,7 @@ const NOTICED_MS = 240_000;
 const MAX_OFFSET_MS = 24 * 60 * 60 * 1000;
 
 /** The moments of one request, by the local clock without any correction, in milliseconds. */
-export interface Moments {
+interface Moments {
   readonly sentAt: number;
   readonly receivedAt: number;
   /** The correction that was in use. */

@@ -44,7 +44,7 @@ const POLICY_NAMES: OptionNames<RetryPolicy> = {
 };
 
 /** What has happened to an event so far. */
-export interface RetryState {
+interface RetryState {
   /** Attempts made. */
   readonly attempts: number;
   /** Milliseconds since the epoch. */
@@ -52,7 +52,7 @@ export interface RetryState {
 }
 
 /** The moment and the answer after which another attempt is planned. */
-export interface RetryInput {
+interface RetryInput {
   /** By the same clock as `firstAttemptAt`. */
   readonly now: number;
   /** The delay that `Retry-After` asks for; the next attempt is not earlier. */
@@ -62,7 +62,7 @@ export interface RetryInput {
 }
 
 /** When the next attempt is due, in milliseconds since the epoch, or why there is none. */
-export type NextAttempt =
+type NextAttempt =
   | { readonly at: number }
   | { readonly at: undefined; readonly reason: "attempts" | "window" };
 

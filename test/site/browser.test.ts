@@ -117,7 +117,7 @@ describeSite("the site", () => {
       const box = page.locator(".scroll:not([tabindex])").first();
       await box.evaluate((element) => {
         element.id = "grown";
-        const content = element.firstElementChild as HTMLElement;
+        const content = element.firstElementChild as unknown as { style: { minWidth: string } };
         content.style.minWidth = "300%";
       });
       await expect.poll(() => page.locator("#grown").getAttribute("tabindex")).toBe("0");

@@ -243,7 +243,12 @@ function stopOf(
 }
 
 /** What a program does with its service. */
-function remoteControlOf(context: ServiceContext) {
+function remoteControlOf(
+  context: Pick<
+    ServiceContext,
+    "storage" | "tokens" | "faults" | "clock" | "journal" | "state" | "controlToken"
+  >,
+) {
   const { tokens, faults, clock, state, controlToken } = context;
   return {
     token: (whom: TokenOptions = {}) => mintToken(context, whom),

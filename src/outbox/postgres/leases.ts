@@ -15,7 +15,7 @@ import { attemptText, type ClaimedRow, claimedEvent, KEYED } from "./rows.js";
 const ROUNDS = 4;
 
 /** Leases due events; see `OutboxStore`. */
-export type Claim = (request: ClaimRequest) => Promise<ClaimedEvent[]>;
+type Claim = (request: ClaimRequest) => Promise<ClaimedEvent[]>;
 
 export function claimOf(database: Database, names: OutboxNames, looks: Looks): Claim {
   /** From where on the last claim saw something that `settle` has to handle first. */
@@ -50,7 +50,11 @@ export function claimOf(database: Database, names: OutboxNames, looks: Looks): C
     const claimed: ClaimedRow[] = [];
     for (let n = 0; n < ROUNDS && listeners.size > 0 && claimed.length < limit; n++) {
       const wasUnsettled = unsettled;
-      const rows = await round({ limit: limit - claimed.length, leaseMs, listeners });
+      const rows = await round({ limit: limit - claimed.length, leaseMs, listeners }).catch((error) => {
+        if (claimed.length > 0) return undefined; // what was claimed must not wait until its lease ends
+        throw error;
+      });
+      if (!rows) break;
       claimed.push(...rows);
       if (unsettled && !wasUnsettled) continue; // events that were new or had an expired lease may be due now
       listeners = withMore(listeners, rows);
@@ -108,7 +112,7 @@ function inOrder(rows: readonly ClaimedRow[], listeners: Iterable<string>): Clai
 }
 
 /** What the holder of a lease may do; see `OutboxStore`. */
-export interface Leases {
+interface Leases {
   markDelivered(deliveries: readonly Delivery[]): Promise<number>;
   reschedule(lease: Lease, at: number, attempt: OutboxAttempt): Promise<boolean>;
   fail(lease: Lease, failure: DeliveryFailure): Promise<boolean>;

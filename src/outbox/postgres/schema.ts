@@ -153,7 +153,7 @@ const SANE_EVENT = `
       CHECK ((state = 'leased') = (leased_until IS NOT NULL)),
       CHECK ((state IN ('delivered', 'dead', 'cancelled')) = (ended_at IS NOT NULL))`;
 
-/** Events that are `new`, `aside` or `parked`. Written differently from the conditions on keys, so that it keeps its own index. */
+/** Events that are `new`, `aside` or `parked`. Not written as the conditions on keys are, so that it keeps its own index. */
 export const IS_BEHIND = "state NOT IN ('waiting', 'later', 'leased', 'delivered', 'dead', 'cancelled')";
 
 /** Each row changes three times and is deleted: vacuum runs after 1 % of them, and never locks the table. */

@@ -21,7 +21,7 @@ const COMMIT_MS = 10;
 const MIN_CONNECTIONS = 4;
 
 /** Wakes the dispatcher for new work: at once for work of this process, soon for work of others. */
-export interface Waker {
+interface Waker {
   subscribe(wake: () => void): () => void;
   /** Wakes this process now, and the others by a notification; no caller waits for it. */
   wakeAll(): void;

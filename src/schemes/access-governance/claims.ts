@@ -6,7 +6,7 @@ import { shown } from "../../core/shown.js";
 import { type ListenerCodes, listenerChecks } from "./checks.js";
 
 /** The claims that bind a token to one request (specification 5.2, required claims). */
-export interface Claims {
+interface Claims {
   readonly sub: string;
   readonly aud: string;
   readonly exp: number;

@@ -9,7 +9,7 @@ export const INGESTION_PATH = "/api/v1/webhooks/incoming/";
 const LISTENER_ID = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** A listener's URL, taken apart (specification 4.10). */
-export interface ListenerUrl {
+interface ListenerUrl {
   /** The whole URL: where requests go, and the claim `aud`. */
   readonly href: string;
   /** Everything before `/api/v1/webhooks/incoming/`: the claim `sub`. */

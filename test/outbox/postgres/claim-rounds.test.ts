@@ -13,15 +13,17 @@ describeWith("postgresql", postgres)("a claim", () => {
   let outbox: TestOutbox;
   let store: ReturnType<TestOutbox["store"]>;
   let asked: number;
+  let failsAt: number;
   beforeEach(async () => {
     outbox = testOutbox(postgres?.url ?? "", { max: 1 });
     store = outbox.store();
     await store.stats(); // makes the tables
-    asked = 0;
+    [asked, failsAt] = [0, 0];
     const client = await outbox.pool.connect();
     const query = client.query.bind(client) as (...given: unknown[]) => unknown;
     client.query = ((...given: unknown[]) => {
-      if (String(given[0]).includes(".claim(")) asked += 1;
+      if (String(given[0]).includes(".claim(") && ++asked === failsAt)
+        return Promise.reject(new Error("the connection was lost"));
       return query(...given);
     }) as never;
     client.release();
@@ -72,5 +74,13 @@ describeWith("postgresql", postgres)("a claim", () => {
     await put("many", 60);
     await put("few", 1);
     expect(await claimed(40, { many: 100, few: 100, none: 100 })).toEqual([40, 2]);
+  });
+
+  it("that asked again in vain gives what it has: it must not wait until its lease ends", async () => {
+    await put("many", 60);
+    await put("few", 1);
+    failsAt = 2;
+    expect(await claimed(40, { many: 100, few: 100 })).toEqual([21, 2]);
+    expect(await claimed(40, { many: 40 })).toEqual([40, 0]);
   });
 });

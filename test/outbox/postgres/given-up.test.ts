@@ -1,5 +1,7 @@
 // What a call that was given up leaves in the server, and places that connections of other settings hand on.
 import { afterAll, afterEach, beforeEach, expect, it, vi } from "vitest";
+import { enqueueStatements } from "../../../src/outbox/postgres/enqueue.js";
+import { outboxNames } from "../../../src/outbox/postgres/names.js";
 import { Database } from "../../../src/postgres/database.js";
 import { postgresReplayStore } from "../../../src/replay/node/postgres-replay-store.js";
 import { describeWith } from "../../kit/needs.js";
@@ -51,7 +53,8 @@ describeWith("postgresql", postgres)("PostgreSQL", () => {
     const other = await outbox.pool.connect();
     await other.query("BEGIN");
     await outbox.store().enqueue([event], other);
-    const given = outbox.store({ timeoutMs: 400 }).enqueue([event]);
+    const late = new Database(outbox.pool, 400);
+    const given = enqueueStatements(outboxNames(outbox.schema)).byItself(late, [event]);
     await expect(given).rejects.toMatchObject({ code: expect.stringMatching(/^OUTBOX_/) });
     await ends(`${outbox.schema}.store(`);
     await other.query("ROLLBACK");

@@ -13,8 +13,23 @@ import { roleMiningHandlers } from "./role-mining.js";
 import { secretHandlers } from "./secrets.js";
 import { tunnelHandlers } from "./tunnel.js";
 
+/** What the handlers of all areas need: nothing of who may ask, and nothing of how an answer is written. */
+type HandlersContext = Pick<
+  ServiceContext,
+  | "storage"
+  | "clock"
+  | "baseUrl"
+  | "pageTokens"
+  | "secrets"
+  | "faults"
+  | "journal"
+  | "snapshots"
+  | "state"
+  | "automations"
+>;
+
 /** Every area's handlers. */
-export function handlersOf(context: ServiceContext): Partial<Handlers> {
+export function handlersOf(context: HandlersContext): Partial<Handlers> {
   return {
     ...authConfigHandlers(context),
     ...resourceTypeHandlers(context),
