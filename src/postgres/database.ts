@@ -60,8 +60,6 @@ interface Progress {
   asked: boolean;
 }
 
-type Work<Value> = (client: PostgresPoolClient, progress: Progress) => Promise<Value>;
-
 /** How long the answer of a doubtful connection, and a rollback, may take. */
 const PROBE_MS = 1_000;
 
@@ -130,13 +128,10 @@ export class Database {
     });
   }
 
-  /**
-   * A value of a statement for `write`, from which on it waits for no lock longer than a look may take: a limit for all
-   * of it would have to be set before it begins, with a round trip.
-   */
+  /** A value of a statement for `write`, from which on it waits for no lock for longer than a look may take. */
   limited(value: string): string {
-    const limit = `pg_catalog.set_config('lock_timeout', '${this.#limitMs + PROBE_MS}', true)`;
-    return `CASE WHEN ${limit} IS NOT NULL THEN ${value} END`;
+    const ms = this.#limitMs + PROBE_MS;
+    return `CASE WHEN pg_catalog.set_config('lock_timeout', '${ms}', true) IS NOT NULL THEN ${value} END`;
   }
 
   /**
@@ -165,18 +160,15 @@ export class Database {
     });
   }
 
-  /** Runs work in a transaction of its own; `limitMs` is for what is known to take longer than other calls. */
-  transaction<Value>(
-    work: (client: PostgresClient) => Promise<Value>,
-    limitMs = this.#limitMs,
-  ): Promise<Value> {
+  /** Runs work in a transaction of its own. */
+  transaction<Value>(work: (client: PostgresClient) => Promise<Value>): Promise<Value> {
     return this.#run(async (client, progress) => {
-      await client.query(this.#begin(limitMs).join(";\n"));
+      await client.query(this.#begin().join(";\n"));
       const value = await work(client);
       progress.asked = true;
       await client.query("COMMIT");
       return value;
-    }, limitMs);
+    });
   }
 
   /** Calls this whenever a connection was lost: those on which nothing is asked may be dead too, and never say so. */
@@ -194,7 +186,8 @@ export class Database {
    * Sets the isolation level, because the database's default may be another one. Every query has an index, so
    * sequential scans are off; they make the estimated costs high, and so JIT is off as well.
    */
-  #begin(ms = this.#limitMs): string[] {
+  #begin(): string[] {
+    const ms = this.#limitMs;
     return [
       "BEGIN ISOLATION LEVEL READ COMMITTED",
       ...this.#path,
@@ -206,11 +199,13 @@ export class Database {
     ];
   }
 
-  async #run<Value>(work: Work<Value>, limitMs = this.#limitMs): Promise<Value> {
+  async #run<Value>(
+    work: (client: PostgresPoolClient, progress: Progress) => Promise<Value>,
+  ): Promise<Value> {
     for (let run = 1; ; run++) {
       const progress = { asked: false };
       try {
-        return await this.#once(work, progress, limitMs);
+        return await this.#once(work, progress);
       } catch (error) {
         if (run < MAX_RUNS && isCollision(error)) continue;
         throw isOurs(error) ? error : this.#failure(error, progress.asked && !isServerError(error));
@@ -218,8 +213,11 @@ export class Database {
     }
   }
 
-  async #once<Value>(work: Work<Value>, progress: Progress, limitMs: number): Promise<Value> {
-    const until = performance.now() + limitMs;
+  async #once<Value>(
+    work: (client: PostgresPoolClient, progress: Progress) => Promise<Value>,
+    progress: Progress,
+  ): Promise<Value> {
+    const until = performance.now() + this.#limitMs;
     const client = await this.#acquire(until);
     const askedAt = performance.now();
     try {

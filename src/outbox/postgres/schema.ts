@@ -189,9 +189,6 @@ export async function isPrepared(client: PostgresClient, names: OutboxNames): Pr
   return (await versionOf(client, names)) === STEPS.length;
 }
 
-/** A step may make an index of a large table: about a second for a million events. */
-const STEPS_MS = 5 * 60_000;
-
 /** Only the owner of the tables can change them, and it is seldom who enqueues or delivers. */
 async function takeSteps(
   client: PostgresClient,
@@ -215,8 +212,8 @@ async function takeSteps(
  */
 export async function prepareTables(database: Database, names: OutboxNames): Promise<void> {
   const { schema } = names;
-  if (await database.transaction((client) => isPrepared(client, names))) return;
   await database.transaction(async (client) => {
+    if (await isPrepared(client, names)) return;
     await client.query(
       `SELECT pg_advisory_xact_lock(hashtextextended(${literal(`hookproof ${schema}`)}, 0))`,
     );
@@ -232,5 +229,5 @@ export async function prepareTables(database: Database, names: OutboxNames): Pro
     await takeSteps(client, names, version);
     await client.query(`DELETE FROM ${schema}.version`);
     await client.query(`INSERT INTO ${schema}.version VALUES (${STEPS.length})`);
-  }, STEPS_MS);
+  });
 }
