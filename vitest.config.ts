@@ -99,7 +99,7 @@ const ALONE = [
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isLong = ({ moduleId }: TestSpecification) =>
-      /site\/browser|cli\/test\/(?:snippets|transcripts|targets|tls|bad-values)|(?:expressions|guides|commonjs|first-pages|wrong-types|fuzz|simulation)\.test|postgres\/(?:contract|races)|json-output|growth/.test(
+      /site\/browser|cli\/test\/(?:snippets|transcripts|targets|tls)|(?:expressions|guides|commonjs|first-pages)\.test|postgres\/(?:contract|races)|json-output|growth/.test(
         moduleId,
       );
     const sorted = await super.sort(files);

@@ -60,11 +60,11 @@ await runStages({
     { name: "install", command: "npm ci --ignore-scripts", takes: 1 },
     { name: "types", command: "npm run check:types", after: ["install"], takes: 1 },
     { name: "lint", command: "npm run check:lint", after: ["install"], takes: 1 },
-    // In a checkout with packages of its own, so beside the first install.
     {
       name: "stranger: demo",
       command: "npm ci && npm run demo -- --exit && npm run pack",
       as: home,
+      after: ["install"],
       takes: 1,
     },
     { name: "build", command: "npm run build", after: ["types", "lint"], takes: 1 },
@@ -96,16 +96,17 @@ await runStages({
     },
     {
       name: "tests",
-      command: projects("thorough", "alone", "packages", "languages", "site", "simulation"),
+      command: projects("thorough", "alone", "packages", "languages", "site"),
       ...last("what the stranger has skipped", "check"),
     },
     { name: "databases and browser", command: projects("databases", "browser"), ...last("tests") },
     // Beside nothing else: their kills and cuts come at times of the clock.
     { name: "chaos", command: projects("chaos"), ...last("databases and browser") },
+    { name: "simulation", command: projects("simulation"), ...last("chaos") },
     {
       name: "other runtimes",
       command: 'node test/runtimes/run.mjs "Node 24" Bun Deno workerd Chromium',
-      ...{ after: ["chaos"], takes: 2, again: true },
+      ...{ after: ["simulation"], takes: 2, again: true },
     },
     {
       name: "no figure has fallen",
