@@ -4,7 +4,8 @@
  * @packageDocumentation
  */
 
-export { createOutbox, type Outbox, type OutboxOptions } from "./outbox.js";
+export { createOutbox, type Outbox } from "./outbox.js";
+export type { OutboxOptions } from "./outbox-options.js";
 
 // What goes in
 

@@ -2,11 +2,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // A user's own `lib` setting may lack Symbol.asyncDispose, which the declarations need.
 
-import { type Clock, checkedClock, steadySleep, systemClock } from "../core/clock.js";
-import { checkOptions, checkWholeNumber, harmless, type OptionNames, steadyRandom } from "../core/options.js";
+import { checkedClock, systemClock } from "../core/clock.js";
+import { checkOptions, harmless } from "../core/options.js";
 import { Catalogue } from "../events/catalogue.js";
-import type { EventSchemas, UntypedEvents } from "../events/standard-schema.js";
-import type { Observer } from "../sender/observe.js";
+import type { UntypedEvents } from "../events/standard-schema.js";
 import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import { type BodyEncryption, timelyEncryption } from "./body-encryption.js";
 import { type CancelFilter, cancelEvents, pauseListener, pendingEvents, redriveAll } from "./control.js";
@@ -24,10 +23,9 @@ import {
   type Preparable,
   type PreparedEvent,
 } from "./enqueue.js";
-import { checkedRetention, requireStore, requireWorkerName } from "./given.js";
-import type { OutboxListenerOptions } from "./listener.js";
-import { type ListenerCache, type ListenerLookup, Listeners } from "./listeners.js";
+import { Listeners } from "./listeners.js";
 import { consoleNotices } from "./notices.js";
+import { checkOutboxOptions, dispatcherContext, type OutboxOptions } from "./outbox-options.js";
 import type { CancelResult, EventFilter, OutboxStore } from "./outbox-store.js";
 import type {
   DeadLetter,
@@ -38,78 +36,6 @@ import type {
   RedriveOptions,
   RedriveResult,
 } from "./records.js";
-import type { Retention } from "./upkeep.js";
-
-/** Options of `createOutbox`. */
-export interface OutboxOptions<
-  Events extends object = UntypedEvents,
-  Tx = unknown,
-  Names extends string = string,
-> {
-  /** `memoryStore()`, `sqliteStore(...)` or `postgresStore(...)`. */
-  store: OutboxStore<Tx>;
-  /**
-   * The listeners by names of your own: `{ offboarding: { url, signer } }`. Events are enqueued and stored under these
-   * names. Or a function that gives the listener of a name, such as a tenant of your database (`ListenerLookup`). It is
-   * called before events are delivered, and never by `enqueue`. Events of a name that is no listener wait until it is
-   * one; those that had an attempt wait until their window closes.
-   */
-  listeners: Readonly<Record<Names, OutboxListenerOptions>> | ListenerLookup;
-  /** How long the answers of a function of listeners are kept; see `forget`. */
-  listenerCache?: ListenerCache | undefined;
-  /**
-   * The catalogue of events: a schema of zod, valibot, arktype or the like for each `type` of payload. A payload of
-   * another type, or one that its schema refuses, is not stored (EVENT_INVALID); what the schema gives is what is sent.
-   */
-  events?: EventSchemas<Events> | undefined;
-  /**
-   * Attempts of this process at the same time, for all listeners; 250 by default. An attempt that has had no answer for
-   * a second no longer counts, so that hanging listeners do not hold back the others.
-   */
-  concurrency?: number | undefined;
-  /**
-   * How long a claimed event belongs to its worker, in milliseconds; 60,000 by default. Events of a worker that has
-   * crashed are due again when this time is over.
-   */
-  leaseMs?: number | undefined;
-  /** How often an idle worker looks for events, in milliseconds; 100 by default. */
-  pollMs?: number | undefined;
-  /** How long delivered events and dead letters are kept. */
-  retention?: Partial<Retention> | undefined;
-  /**
-   * What this worker is called in the list of workers, in 1 to 200 characters; stored with the events. The machine's
-   * host name and the process's id by default.
-   */
-  worker?: string | undefined;
-  /** Encrypts bodies in the database, such as `aesGcmEncryption([{ id, key }])`. */
-  encryption?: BodyEncryption | undefined;
-  /**
-   * Sends bodies that are stored unencrypted although there is `encryption`; `false` by default: such an event becomes
-   * a dead letter (OUTBOX_BODY_UNREADABLE). Set it for events from before the encryption, or for events of the SQL
-   * function. While it is set, anyone who can write to the database chooses what is signed.
-   */
-  allowUnencrypted?: boolean | undefined;
-  /** Called with everything that happens; see `Activity`. */
-  observe?: Observer | undefined;
-  /**
-   * Without `observe`, warnings and an unreachable store are a line each on standard error, such as the first 401, 403 or
-   * 404 of a listener; `true` turns them off. `false` by default.
-   */
-  quiet?: boolean | undefined;
-  /** The worker's clock, for tests; the system's by default. */
-  clock?: Clock | undefined;
-  /** Numbers from 0 up to 1 for the jitter, for tests; `Math.random` by default. */
-  random?: (() => number) | undefined;
-  /** The waits of the dispatcher, for tests; `setTimeout` by default. */
-  wait?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
-}
-
-const OUTBOX_OPTIONS: OptionNames<OutboxOptions> = {
-  ...{ store: 1, listeners: 1, listenerCache: "object", events: 1 },
-  ...{ concurrency: "number", leaseMs: "number", pollMs: "number", retention: "object", worker: "string" },
-  ...{ encryption: "object", allowUnencrypted: "boolean", observe: "function", quiet: "boolean" },
-  ...{ clock: ".now", random: "function", wait: "function" },
-};
 
 /** Keeps events until they are delivered, and delivers them. `Names` are its listeners, where a map says them. */
 export interface Outbox<Events extends object = UntypedEvents, Tx = unknown, Names extends string = string> {
@@ -258,13 +184,10 @@ class StoredOutbox<Events extends object, Tx, Names extends string> implements O
   readonly #drains = new Set<Dispatcher>();
 
   constructor(options: OutboxOptions<Events, Tx, Names>) {
-    checkOptions("createOutbox", options, OUTBOX_OPTIONS);
-    checkOptions("listenerCache", options.listenerCache ?? {}, { ttlMs: "number", max: "number" });
-    checkOptions("retention", options.retention ?? {}, { deliveredMs: "number", deadMs: "number" });
+    checkOutboxOptions(options);
     const { store, events } = options;
     const encryption = timelyEncryption(options.encryption);
     const clock = checkedClock(options.clock ?? systemClock);
-    requireStore(store);
     const { listeners: given, listenerCache = {}, leaseMs = 60_000, quiet = false } = options;
     const observe = harmless(options.observe);
     const notice = observe ?? (quiet ? () => {} : consoleNotices());
@@ -384,17 +307,4 @@ class StoredOutbox<Events extends object, Tx, Names extends string> implements O
     await this.stop();
     await this.#store.close();
   }
-}
-
-function dispatcherContext<Events extends object, Tx, Names extends string>(
-  options: OutboxOptions<Events, Tx, Names>,
-  shared: Pick<DispatcherContext, "listeners" | "clock" | "observe" | "notice" | "leaseMs">,
-): DispatcherContext {
-  const { store, concurrency = 250, pollMs = 100, worker, encryption, allowUnencrypted = false } = options;
-  checkWholeNumber("concurrency", concurrency);
-  if (!(pollMs > 0)) throw new RangeError("pollMs must be above 0");
-  requireWorkerName(worker);
-  const [wait, random] = [steadySleep(options.wait), steadyRandom(options.random ?? Math.random)];
-  const kept = { encryption, allowUnencrypted, retention: checkedRetention(options.retention) };
-  return { ...shared, ...kept, store, concurrency, pollMs, worker, random, wait };
 }
