@@ -1,7 +1,6 @@
 // What server and page of the inspector say to each other, and the limits of both.
+import type { ForcedAnswer, Forwarded } from "./answers-contract.js";
 import type { CallRow } from "./calls-contract.js";
-import type { ForcedAnswer } from "./forced-contract.js";
-import type { Forwarded } from "./forwarded-contract.js";
 
 /**
  * What the inspector's server and its page say to each other: types and a few constants, so that both sides
@@ -31,11 +30,9 @@ import type { Forwarded } from "./forwarded-contract.js";
  * 415 or 503. Times are milliseconds since the epoch.
  */
 export { type Failure, TOKEN_HEADER } from "../page/contract.js";
+export type * from "./answers-contract.js";
 export type * from "./calls-contract.js";
 export type * from "./debug-contract.js";
-export type * from "./forced-contract.js";
-export type * from "./forwarded-contract.js";
-export type * from "./test-event-contract.js";
 
 /** The numbers both sides keep to. */
 export const LIMITS = {
@@ -367,6 +364,12 @@ export interface ReplayResult {
   /** The answer's body, shortened. */
   readonly body: string;
   readonly durationMs: number;
+}
+
+/** A test event: to which listener, and the JSON text that it says; one that its scheme can sign by default. */
+export interface TestEventOrder {
+  readonly listenerId: string;
+  readonly body?: string;
 }
 
 /** What came of a test event. */

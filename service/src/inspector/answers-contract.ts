@@ -1,4 +1,4 @@
-// What server and page of the inspector say of forced answers. The limits are those of contract.ts.
+// What server and page of the inspector say of forced answers, and of those of an application.
 
 /** The next answers of a listener, whatever the verdict is. The checks and the run take place all the same. */
 export interface ForcedAnswer {
@@ -20,3 +20,14 @@ export interface ForcedAnswer {
   /** The body, `LIMITS.forcedBodyCharacters` at most; one that says that the answer was forced by default. */
   readonly body?: string;
 }
+
+/** What an application answered to a request that was forwarded to it, or why it did not. */
+export type Forwarded =
+  | {
+      readonly url: string;
+      readonly status: number;
+      /** The beginning of its body, as text. */
+      readonly body?: string;
+      readonly ms?: number;
+    }
+  | { readonly url: string; readonly error: string };
