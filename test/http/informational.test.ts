@@ -4,11 +4,11 @@ import { createServer } from "node:tls";
 import { createSender, hmacSigner } from "hookproof";
 import { checkKeySet } from "hookproof/jwks";
 import { undiciTransport } from "hookproof/node";
-import { Agent as UndiciAgent } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createTransport } from "../../src/http/node/transport.js";
 import type { Transport } from "../../src/http/transport.js";
 import { runCertificates } from "../kit/certificates.js";
+import { type Clients, undiciClients } from "../kit/drivers.js";
 import { type LocalServer, pour, tcpServer } from "../kit/local-server.js";
 
 const AHEAD = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
@@ -48,77 +48,93 @@ const get = ({ port }: LocalServer) => ({
 
 const invalid = expect.objectContaining({ code: "RESPONSE_INVALID" });
 
-const TRANSPORTS: Record<string, () => Transport> = {
-  node: () => createTransport(),
-  undici() {
-    const agent = new UndiciAgent();
+const TRANSPORTS: Clients<(ca?: string) => Transport> = [
+  ["Node", describe, (ca) => createTransport(ca === undefined ? {} : { agent: new Agent({ ca }) })],
+  ...undiciClients((undici) => (ca?: string) => {
+    const agent = new undici.Agent({ connect: { ca } });
     onTestFinished(() => agent.destroy());
     return undiciTransport(agent);
-  },
-};
+  }),
+];
 
-describe.each(Object.entries(TRANSPORTS))("informational answers over %s", (_name, make) => {
-  it("end an exchange when there is no end of them, and the connection with it", async () => {
-    const server = await flooding();
-    await expect(make()(get(server))).rejects.toEqual(invalid);
-    await expect.poll(() => server.connections[0]?.destroyed).toBe(true);
-  });
+for (const [name, group, make] of TRANSPORTS)
+  group(`informational answers over ${name}`, () => {
+    it("end an exchange when there is no end of them, and the connection with it", async () => {
+      const server = await flooding();
+      await expect(make()(get(server))).rejects.toEqual(invalid);
+      await expect.poll(() => server.connections[0]?.destroyed).toBe(true);
+    });
 
-  it.each([
-    ["line ends", "\r\n"],
-    ["line feeds", "\n"],
-  ])("are not needed to end it: %s without end, which no event tells of", async (_what, text) => {
-    const server = await flooding(text);
-    await expect(make()(get(server))).rejects.toEqual(invalid);
-    await expect.poll(() => server.connections[0]?.destroyed).toBe(true);
-  });
+    it.each([
+      ["line ends", "\r\n"],
+      ["line feeds", "\n"],
+    ])("are not needed to end it: %s without end, which no event tells of", async (_what, text) => {
+      const server = await flooding(text);
+      await expect(make()(get(server))).rejects.toEqual(invalid);
+      await expect.poll(() => server.connections[0]?.destroyed).toBe(true);
+    });
 
-  it("may have line ends after them, but not without end", async () => {
-    const server = await flooding("\r\n", AHEAD);
-    await expect(make()(get(server))).rejects.toEqual(invalid);
-  });
+    it("may have line ends after them, but not without end", async () => {
+      const server = await flooding("\r\n", AHEAD);
+      await expect(make()(get(server))).rejects.toEqual(invalid);
+    });
 
-  it("count from the request on: a kept connection may bring many answers, and a long one", async () => {
-    const body = "x".repeat(60_000);
-    // Late enough to be looked at while it is waited for.
-    const server = await saying(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`, 50);
-    const send = make();
-    const request = { ...get(server), maxResponseBytes: 100_000 };
-    for (let i = 0; i < 5; i++) expect(await send(request)).toMatchObject({ status: 200 });
-    // undici opens a second one, as its answer is told before the first one is free.
-    expect(server.connections.length).toBeLessThan(3);
-  });
+    it("count from the request on: a kept connection may bring many answers, and a long one", async () => {
+      const body = "x".repeat(60_000);
+      // Late enough to be looked at while it is waited for.
+      const server = await saying(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`, 50);
+      const send = make();
+      const request = { ...get(server), maxResponseBytes: 100_000 };
+      for (let i = 0; i < 5; i++) expect(await send(request)).toMatchObject({ status: 200 });
+      // undici opens a second one, as its answer is told before the first one is free.
+      expect(server.connections.length).toBeLessThan(3);
+    });
 
-  it("of line ends, a few thousand are passed over", async () => {
-    expect(await make()(get(await saying("\r\n".repeat(4_000) + OK)))).toMatchObject({ status: 200 });
-  });
+    it("of line ends, a few thousand are passed over", async () => {
+      expect(await make()(get(await saying("\r\n".repeat(4_000) + OK)))).toMatchObject({ status: 200 });
+    });
 
-  it("may be 20 ahead of an answer, and not 21", async () => {
-    expect(await make()(get(await saying(AHEAD.repeat(20) + OK)))).toMatchObject({ status: 200 });
-    await expect(make()(get(await saying(AHEAD.repeat(21) + OK)))).rejects.toEqual(invalid);
-  });
+    it("may be 20 ahead of an answer, and not 21", async () => {
+      expect(await make()(get(await saying(AHEAD.repeat(20) + OK)))).toMatchObject({ status: 200 });
+      await expect(make()(get(await saying(AHEAD.repeat(21) + OK)))).rejects.toEqual(invalid);
+    });
 
-  it("are counted for each exchange again", async () => {
-    const server = await saying(AHEAD.repeat(15) + OK);
-    const send = make();
-    for (let i = 0; i < 3; i++) expect(await send(get(server))).toMatchObject({ status: 200 });
-  });
+    it("are counted for each exchange again", async () => {
+      const server = await saying(AHEAD.repeat(15) + OK);
+      const send = make();
+      for (let i = 0; i < 3; i++) expect(await send(get(server))).toMatchObject({ status: 200 });
+    });
 
-  it("may have 16 KiB of headers together", async () => {
-    const ahead = (bytes: number) => `HTTP/1.1 103 Early Hints\r\nX: ${"x".repeat(bytes)}\r\n\r\n`;
-    expect(await make()(get(await saying(ahead(8_000).repeat(2) + OK)))).toMatchObject({ status: 200 });
-    await expect(make()(get(await saying(ahead(8_000).repeat(3) + OK)))).rejects.toEqual(invalid);
-  });
+    it("may have 16 KiB of headers together", async () => {
+      const ahead = (bytes: number) => `HTTP/1.1 103 Early Hints\r\nX: ${"x".repeat(bytes)}\r\n\r\n`;
+      expect(await make()(get(await saying(ahead(8_000).repeat(2) + OK)))).toMatchObject({ status: 200 });
+      await expect(make()(get(await saying(ahead(8_000).repeat(3) + OK)))).rejects.toEqual(invalid);
+    });
 
-  it.each([
-    ["with an upgrade", "HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"],
-    ["without one", "HTTP/1.1 101 Switching\r\n\r\n"],
-  ])("never switch protocols, %s", async (_case, text) => {
-    const server = await saying(text);
-    await expect(make()(get(server))).rejects.toEqual(invalid);
-    await expect.poll(() => server.connections[0]?.destroyed).toBe(true);
+    it("line ends without end over TLS end the exchange as well", async () => {
+      const { ca, server: certificate } = runCertificates();
+      const server = createServer(certificate, (socket) => {
+        socket.on("error", () => {});
+        socket.once("data", () => pour(socket, "\r\n"));
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      onTestFinished(() => {
+        server.close();
+      });
+      const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+      const request = { ...get({ port: 0 } as LocalServer), url };
+      await expect(make(ca)(request)).rejects.toEqual(invalid);
+    });
+
+    it.each([
+      ["with an upgrade", "HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"],
+      ["without one", "HTTP/1.1 101 Switching\r\n\r\n"],
+    ])("never switch protocols, %s", async (_case, text) => {
+      const server = await saying(text);
+      await expect(make()(get(server))).rejects.toEqual(invalid);
+      await expect.poll(() => server.connections[0]?.destroyed).toBe(true);
+    });
   });
-});
 
 it("a sender at a listener that floods it fails with RESPONSE_INVALID", async () => {
   const server = await flooding();
@@ -150,26 +166,6 @@ it("a key set's host that sends line ends without end is unavailable at once", a
     outcome: "fail",
     detail: expect.stringContaining("64 KiB") as string,
   });
-});
-
-it("line ends without end over TLS end the exchange as well", async () => {
-  const { ca, server: certificate } = runCertificates();
-  const server = createServer(certificate, (socket) => {
-    socket.on("error", () => {});
-    socket.once("data", () => pour(socket, "\r\n"));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.close();
-  });
-  const agent = new Agent({ ca });
-  onTestFinished(() => agent.destroy());
-  const dispatcher = new UndiciAgent({ connect: { ca } });
-  onTestFinished(() => dispatcher.destroy());
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const request = { ...get({ port: 0 } as LocalServer), url };
-  for (const send of [createTransport({ agent }), undiciTransport(dispatcher)])
-    await expect(send(request)).rejects.toEqual(invalid);
 });
 
 it("bytes on an idle connection end it, and the next request has a new one", async () => {

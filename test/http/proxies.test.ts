@@ -4,11 +4,11 @@ import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { undiciTransport } from "hookproof/node";
 import { HttpsProxyAgent } from "https-proxy-agent";
-import { ProxyAgent } from "undici";
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createTransport } from "../../src/http/node/transport.js";
 import type { Transport, TransportRequest } from "../../src/http/transport.js";
 import { type Certificates, runCertificates } from "../kit/certificates.js";
+import { type Clients, undiciClients } from "../kit/drivers.js";
 import { lateResult } from "../kit/late-result.js";
 import {
   connectProxy,
@@ -46,62 +46,78 @@ const failed = (text = "") =>
   expect.objectContaining({ code: "PROXY_FAILED", message: expect.stringContaining(text) as string });
 
 /** The clients that are documented for proxies, each as a transport. */
-const CLIENTS: Record<string, (proxy: LocalServer, ca?: string) => Transport> = {
-  "https-proxy-agent, new connections"(proxy, ca) {
-    const agent = new HttpsProxyAgent(`http://127.0.0.1:${proxy.port}`);
-    Object.assign(agent.options, { ca });
-    return createTransport({ agent });
-  },
-  "https-proxy-agent, kept connections"(proxy, ca) {
-    const agent = new HttpsProxyAgent(`http://127.0.0.1:${proxy.port}`, { keepAlive: true });
-    Object.assign(agent.options, { ca });
-    onTestFinished(() => agent.destroy());
-    return createTransport({ agent });
-  },
-  "undici's ProxyAgent"(proxy, ca) {
-    const agent = new ProxyAgent({ uri: `http://127.0.0.1:${proxy.port}`, requestTls: { ca } });
+const CLIENTS: Clients<(proxy: LocalServer, ca?: string) => Transport> = [
+  [
+    "https-proxy-agent, new connections",
+    describe,
+    (proxy, ca) => {
+      const agent = new HttpsProxyAgent(`http://127.0.0.1:${proxy.port}`);
+      Object.assign(agent.options, { ca });
+      return createTransport({ agent });
+    },
+  ],
+  [
+    "https-proxy-agent, kept connections",
+    describe,
+    (proxy, ca) => {
+      const agent = new HttpsProxyAgent(`http://127.0.0.1:${proxy.port}`, { keepAlive: true });
+      Object.assign(agent.options, { ca });
+      onTestFinished(() => agent.destroy());
+      return createTransport({ agent });
+    },
+  ],
+  ...undiciClients((undici) => (proxy: LocalServer, ca?: string) => {
+    const agent = new undici.ProxyAgent({ uri: `http://127.0.0.1:${proxy.port}`, requestTls: { ca } });
     onTestFinished(() => agent.destroy());
     return undiciTransport(agent);
-  },
-};
+  }),
+];
 
-describe.each(Object.entries(CLIENTS))("%s", (_name, client) => {
-  it.each(PROXY_ANSWERS)("takes a proxy's answer %s for none of the host's", async (_answer, text, told) => {
-    const read: Buffer[] = [];
-    const send = client(await started(refusingProxy(text, read)));
-    for (let i = 0; i < 2; i++) await expect(send(post(URL_BEHIND))).rejects.toEqual(failed(told));
-    const seen = Buffer.concat(read).toString("latin1");
-    expect(seen).toMatch(/^CONNECT tenant\.example\.com(?::443)? HTTP\/1\.1\r\n/);
-    expect(seen).not.toContain("the-signature");
-  });
-
-  it("gives the host's own answer through the tunnel", async () => {
-    const server = await started(
-      httpsServer(certificates.server, (req, res) => req.resume().on("end", () => res.writeHead(409).end())),
+for (const [name, group, client] of CLIENTS)
+  group(name, () => {
+    it.each(PROXY_ANSWERS)(
+      "takes a proxy's answer %s for none of the host's",
+      async (_answer, text, told) => {
+        const read: Buffer[] = [];
+        const send = client(await started(refusingProxy(text, read)));
+        for (let i = 0; i < 2; i++) await expect(send(post(URL_BEHIND))).rejects.toEqual(failed(told));
+        const seen = Buffer.concat(read).toString("latin1");
+        expect(seen).toMatch(/^CONNECT tenant\.example\.com(?::443)? HTTP\/1\.1\r\n/);
+        expect(seen).not.toContain("the-signature");
+      },
     );
-    const asked: string[] = [];
-    const send = client(await started(connectProxy(asked)), certificates.ca);
-    const url = `https://tenant.example.com:${server.port}/`;
-    expect(await send(post(url))).toMatchObject({ status: 409 });
-    expect(asked).toEqual([`CONNECT tenant.example.com:${server.port} HTTP/1.1`]);
-  });
 
-  it("takes 407 for a proxy's even where it came through the tunnel", async () => {
-    const server = await started(
-      httpsServer(certificates.server, (req, res) => req.resume().on("end", () => res.writeHead(407).end())),
-    );
-    const send = client(await started(connectProxy([])), certificates.ca);
-    await expect(send(post(`https://tenant.example.com:${server.port}/`))).rejects.toEqual(failed("407"));
-  });
+    it("gives the host's own answer through the tunnel", async () => {
+      const server = await started(
+        httpsServer(certificates.server, (req, res) =>
+          req.resume().on("end", () => res.writeHead(409).end()),
+        ),
+      );
+      const asked: string[] = [];
+      const send = client(await started(connectProxy(asked)), certificates.ca);
+      const url = `https://tenant.example.com:${server.port}/`;
+      expect(await send(post(url))).toMatchObject({ status: 409 });
+      expect(asked).toEqual([`CONNECT tenant.example.com:${server.port} HTTP/1.1`]);
+    });
 
-  it("still checks the host's certificate through the tunnel", async () => {
-    const server = await started(httpsServer(certificates.server, (_req, res) => res.end()));
-    const send = client(await started(connectProxy([])));
-    await expect(send(post(`https://tenant.example.com:${server.port}/`))).rejects.toEqual(
-      expect.objectContaining({ code: "TLS_FAILED" }),
-    );
+    it("takes 407 for a proxy's even where it came through the tunnel", async () => {
+      const server = await started(
+        httpsServer(certificates.server, (req, res) =>
+          req.resume().on("end", () => res.writeHead(407).end()),
+        ),
+      );
+      const send = client(await started(connectProxy([])), certificates.ca);
+      await expect(send(post(`https://tenant.example.com:${server.port}/`))).rejects.toEqual(failed("407"));
+    });
+
+    it("still checks the host's certificate through the tunnel", async () => {
+      const server = await started(httpsServer(certificates.server, (_req, res) => res.end()));
+      const send = client(await started(connectProxy([])));
+      await expect(send(post(`https://tenant.example.com:${server.port}/`))).rejects.toEqual(
+        expect.objectContaining({ code: "TLS_FAILED" }),
+      );
+    });
   });
-});
 
 /** A proxy that reads a request and does this. */
 const proxyThat = (act: (client: Socket) => void) =>
@@ -136,73 +152,76 @@ const BEFORE_A_TUNNEL: Record<string, () => Promise<LocalServer>> = {
     }),
 };
 
-describe.each(Object.entries(CLIENTS))("before a tunnel stands, over %s", (_name, client) => {
-  it.each(Object.entries(BEFORE_A_TUNNEL))("it is a proxy's failure: one %s", async (_what, proxy) => {
-    const send = client(await proxy());
-    await expect(send(post(URL_BEHIND))).rejects.toEqual(failed());
-  });
-
-  it("it is a proxy's failure: one that says nothing", async () => {
-    const read: Buffer[] = [];
-    const send = client(await started(refusingProxy([], read)));
-    const failure = await lateResult(async (timeoutMs) => {
-      const host = `within-${timeoutMs}.example.com`;
-      const failure = await send(post(`https://${host}/`, { timeoutMs })).catch((error: unknown) => error);
-      return read.join("").includes(host) ? failure : undefined;
-    });
-    expect(failure).toEqual(failed("TIMED_OUT"));
-  });
-
-  it.each([
-    ["line ends", "", "\r\n"],
-    ["a header", "HTTP/1.1 200 OK\r\nX: ", "x"],
-  ])("%s without end are not read on, though the exchange has time left", async (_what, first, text) => {
-    const proxy = await proxyThat((socket) => {
-      socket.write(first);
-      pour(socket, text);
-    });
-    const running = client(proxy)(post(URL_BEHIND, { timeoutMs: 600_000 })).catch((error: unknown) => error);
-    await expect.poll(() => proxy.connections[0]?.destroyed).toBe(true);
-    for (const socket of proxy.connections) expect(socket.bytesWritten).toBeLessThan(20_000_000);
-    await proxy.stop();
-    expect(await running).toEqual(failed());
-  });
-
-  it.each<readonly [string, (client: Socket) => void]>([
-    ["closes", (client) => client.end()],
-    ["resets", (client) => client.resetAndDestroy()],
-    ["answers 100 and closes", (client) => client.end("HTTP/1.1 100 Continue\r\n\r\n")],
-    ["answers 101", (client) => client.end("HTTP/1.1 101 Switching\r\n\r\n")],
-  ])("one that %s is asked once for each request, and the failure is told at once", async (_what, act) => {
-    const proxy = await proxyThat(act);
-    const send = client(proxy);
-    for (let i = 1; i <= 3; i++) {
+for (const [name, group, client] of CLIENTS)
+  group(`before a tunnel stands, over ${name}`, () => {
+    it.each(Object.entries(BEFORE_A_TUNNEL))("it is a proxy's failure: one %s", async (_what, proxy) => {
+      const send = client(await proxy());
       await expect(send(post(URL_BEHIND))).rejects.toEqual(failed());
-      expect(proxy.connections).toHaveLength(i);
-    }
-  });
-
-  it("a caller's abort is the caller's", async () => {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const send = client(await proxyThat(() => controller.abort()));
-    await expect(send(post(URL_BEHIND, { signal }))).rejects.toEqual(
-      expect.objectContaining({ code: "ABORTED" }),
-    );
-  });
-
-  it("and once one stands, a host that is silent is late itself", async () => {
-    const paths: (string | undefined)[] = [];
-    const server = await started(httpsServer(certificates.server, ({ url }) => paths.push(url)));
-    const send = client(await started(connectProxy([])), certificates.ca);
-    const failure = await lateResult(async (timeoutMs) => {
-      const url = `https://tenant.example.com:${server.port}/within-${timeoutMs}`;
-      const failure = await send(post(url, { timeoutMs })).catch((error: unknown) => error);
-      return paths.includes(`/within-${timeoutMs}`) ? failure : undefined;
     });
-    expect(failure).toEqual(expect.objectContaining({ code: "TIMED_OUT" }));
+
+    it("it is a proxy's failure: one that says nothing", async () => {
+      const read: Buffer[] = [];
+      const send = client(await started(refusingProxy([], read)));
+      const failure = await lateResult(async (timeoutMs) => {
+        const host = `within-${timeoutMs}.example.com`;
+        const failure = await send(post(`https://${host}/`, { timeoutMs })).catch((error: unknown) => error);
+        return read.join("").includes(host) ? failure : undefined;
+      });
+      expect(failure).toEqual(failed("TIMED_OUT"));
+    });
+
+    it.each([
+      ["line ends", "", "\r\n"],
+      ["a header", "HTTP/1.1 200 OK\r\nX: ", "x"],
+    ])("%s without end are not read on, though the exchange has time left", async (_what, first, text) => {
+      const proxy = await proxyThat((socket) => {
+        socket.write(first);
+        pour(socket, text);
+      });
+      const running = client(proxy)(post(URL_BEHIND, { timeoutMs: 600_000 })).catch(
+        (error: unknown) => error,
+      );
+      await expect.poll(() => proxy.connections[0]?.destroyed).toBe(true);
+      for (const socket of proxy.connections) expect(socket.bytesWritten).toBeLessThan(20_000_000);
+      await proxy.stop();
+      expect(await running).toEqual(failed());
+    });
+
+    it.each<readonly [string, (client: Socket) => void]>([
+      ["closes", (client) => client.end()],
+      ["resets", (client) => client.resetAndDestroy()],
+      ["answers 100 and closes", (client) => client.end("HTTP/1.1 100 Continue\r\n\r\n")],
+      ["answers 101", (client) => client.end("HTTP/1.1 101 Switching\r\n\r\n")],
+    ])("one that %s is asked once for each request, and the failure is told at once", async (_what, act) => {
+      const proxy = await proxyThat(act);
+      const send = client(proxy);
+      for (let i = 1; i <= 3; i++) {
+        await expect(send(post(URL_BEHIND))).rejects.toEqual(failed());
+        expect(proxy.connections).toHaveLength(i);
+      }
+    });
+
+    it("a caller's abort is the caller's", async () => {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const send = client(await proxyThat(() => controller.abort()));
+      await expect(send(post(URL_BEHIND, { signal }))).rejects.toEqual(
+        expect.objectContaining({ code: "ABORTED" }),
+      );
+    });
+
+    it("and once one stands, a host that is silent is late itself", async () => {
+      const paths: (string | undefined)[] = [];
+      const server = await started(httpsServer(certificates.server, ({ url }) => paths.push(url)));
+      const send = client(await started(connectProxy([])), certificates.ca);
+      const failure = await lateResult(async (timeoutMs) => {
+        const url = `https://tenant.example.com:${server.port}/within-${timeoutMs}`;
+        const failure = await send(post(url, { timeoutMs })).catch((error: unknown) => error);
+        return paths.includes(`/within-${timeoutMs}`) ? failure : undefined;
+      });
+      expect(failure).toEqual(expect.objectContaining({ code: "TIMED_OUT" }));
+    });
   });
-});
 
 describe("over the Node transport", () => {
   afterEach(() => {
@@ -338,15 +357,16 @@ describe("over the Node transport", () => {
   });
 });
 
-describe("undici's ProxyAgent without a tunnel, for plain http", () => {
-  it("takes 407 for the proxy's own", async () => {
-    const proxy = await started(
-      httpServer((req, res) =>
-        req.resume().on("end", () => res.writeHead(407, { "Proxy-Authenticate": "Basic" }).end()),
-      ),
-    );
-    const agent = new ProxyAgent({ uri: `http://127.0.0.1:${proxy.port}`, proxyTunnel: false });
-    onTestFinished(() => agent.destroy());
-    await expect(undiciTransport(agent)(post("http://tenant.example.com/"))).rejects.toEqual(failed("407"));
+for (const [name, group, undici] of undiciClients((undici) => undici))
+  group(`${name}'s ProxyAgent without a tunnel, for plain http`, () => {
+    it("takes 407 for the proxy's own", async () => {
+      const proxy = await started(
+        httpServer((req, res) =>
+          req.resume().on("end", () => res.writeHead(407, { "Proxy-Authenticate": "Basic" }).end()),
+        ),
+      );
+      const agent = new undici.ProxyAgent({ uri: `http://127.0.0.1:${proxy.port}`, proxyTunnel: false });
+      onTestFinished(() => agent.destroy());
+      await expect(undiciTransport(agent)(post("http://tenant.example.com/"))).rejects.toEqual(failed("407"));
+    });
   });
-});

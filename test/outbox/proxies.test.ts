@@ -3,9 +3,9 @@ import { connect, type Socket } from "node:net";
 import type { SenderOptions } from "hookproof";
 import { undiciTransport } from "hookproof/node";
 import { HttpsProxyAgent } from "https-proxy-agent";
-import { ProxyAgent } from "undici";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { runCertificates } from "../kit/certificates.js";
+import { type Clients, undiciClients } from "../kit/drivers.js";
 import { httpsServer, PROXY_ANSWERS, tcpServer } from "../kit/local-server.js";
 import { outboxBench } from "./bench-outbox.js";
 
@@ -75,42 +75,46 @@ it.each(PROXY_ANSWERS)(
   },
 );
 
-it.each<readonly [string, act: (client: Socket) => void, attemptTimeoutMs: number | undefined]>([
-  ["says nothing", (client) => client.resume(), 1_500],
-  ["closes without an answer", (client) => client.end(), undefined],
-  ["talks no HTTP", (client) => client.write("what?\r\n\r\n"), undefined],
-  [
-    "switches protocols",
-    (client) => client.write("HTTP/1.1 101 No\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"),
-    undefined,
-  ],
-])("a proxy that %s ends no event and opens no breaker, over either client", async (_what, act, limit) => {
-  const proxy = await tcpServer((client) => client.once("data", () => act(client)));
-  const dispatcher = new ProxyAgent(`http://127.0.0.1:${proxy.port}`);
-  cleanups.push(proxy.stop, () => dispatcher.destroy());
-  const url = "https://tenant.example.com/api/v1/webhooks/incoming/lst_1";
-  const more = { url, attemptTimeoutMs: limit, breaker: { minAttempts: 2 }, retry: { maxAttempts: 1 } };
-  const clients: Pick<SenderOptions, "agent" | "transport">[] = [
-    { agent: new HttpsProxyAgent(`http://127.0.0.1:${proxy.port}`) },
-    { transport: undiciTransport(dispatcher) },
-  ];
-  const deliver = async (client: Pick<SenderOptions, "agent" | "transport">) => {
-    const bench = outboxBench();
-    const options = { ...client, ...more };
-    const outbox = bench.outbox({ a: bench.listener(options, options) });
-    await outbox.enqueue([
-      { listener: "a", payload: { n: 1 } },
-      { listener: "a", payload: { n: 2 } },
-    ]);
-    outbox.start();
-    await bench.passUntil(() => bench.told("attempt-ended").length >= 2, 1_000);
-    const codes = bench.told("attempt-ended").map((ended) => "code" in ended && ended.code);
-    expect(new Set(codes)).toEqual(new Set(["PROXY_FAILED"]));
-    expect(bench.told("breaker-changed")).toEqual([]);
-    expect(bench.told("delivery-ended")).toEqual([]);
-  };
-  await Promise.all(clients.map(deliver));
-});
+const CLIENTS: Clients<(port: number) => Pick<SenderOptions, "agent" | "transport">> = [
+  ["https-proxy-agent", describe, (port) => ({ agent: new HttpsProxyAgent(`http://127.0.0.1:${port}`) })],
+  ...undiciClients((undici) => (port: number) => {
+    const dispatcher = new undici.ProxyAgent(`http://127.0.0.1:${port}`);
+    cleanups.push(() => dispatcher.destroy());
+    return { transport: undiciTransport(dispatcher) };
+  }),
+];
+
+for (const [name, group, client] of CLIENTS)
+  group(`over ${name}`, () => {
+    it.each<readonly [string, act: (client: Socket) => void, attemptTimeoutMs: number | undefined]>([
+      ["says nothing", (client) => client.resume(), 1_500],
+      ["closes without an answer", (client) => client.end(), undefined],
+      ["talks no HTTP", (client) => client.write("what?\r\n\r\n"), undefined],
+      [
+        "switches protocols",
+        (client) => client.write("HTTP/1.1 101 No\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"),
+        undefined,
+      ],
+    ])("a proxy that %s ends no event and opens no breaker", async (_what, act, limit) => {
+      const proxy = await tcpServer((socket) => socket.once("data", () => act(socket)));
+      cleanups.push(proxy.stop);
+      const url = "https://tenant.example.com/api/v1/webhooks/incoming/lst_1";
+      const more = { url, attemptTimeoutMs: limit, breaker: { minAttempts: 2 }, retry: { maxAttempts: 1 } };
+      const options = { ...client(proxy.port), ...more };
+      const bench = outboxBench();
+      const outbox = bench.outbox({ a: bench.listener(options, options) });
+      await outbox.enqueue([
+        { listener: "a", payload: { n: 1 } },
+        { listener: "a", payload: { n: 2 } },
+      ]);
+      outbox.start();
+      await bench.passUntil(() => bench.told("attempt-ended").length >= 2, 1_000);
+      const codes = bench.told("attempt-ended").map((ended) => "code" in ended && ended.code);
+      expect(new Set(codes)).toEqual(new Set(["PROXY_FAILED"]));
+      expect(bench.told("breaker-changed")).toEqual([]);
+      expect(bench.told("delivery-ended")).toEqual([]);
+    });
+  });
 
 it("the window ends an event that a proxy held up, with every attempt in its record", async () => {
   const bench = outboxBench();
