@@ -160,15 +160,15 @@ export class Database {
     });
   }
 
-  /** Runs work in a transaction of its own. */
-  transaction<Value>(work: (client: PostgresClient) => Promise<Value>): Promise<Value> {
+  /** Runs work in a transaction of its own; `limitMs` is for what takes longer than a call may. */
+  transaction<Value>(work: (client: PostgresClient) => Promise<Value>, limitMs?: number): Promise<Value> {
     return this.#run(async (client, progress) => {
-      await client.query(this.#begin().join(";\n"));
+      await client.query(this.#begin(limitMs).join(";\n"));
       const value = await work(client);
       progress.asked = true;
       await client.query("COMMIT");
       return value;
-    });
+    }, limitMs);
   }
 
   /** Calls this whenever a connection was lost: those on which nothing is asked may be dead too, and never say so. */
@@ -186,8 +186,7 @@ export class Database {
    * Sets the isolation level, because the database's default may be another one. Every query has an index, so
    * sequential scans are off; they make the estimated costs high, and so JIT is off as well.
    */
-  #begin(): string[] {
-    const ms = this.#limitMs;
+  #begin(ms = this.#limitMs): string[] {
     return [
       "BEGIN ISOLATION LEVEL READ COMMITTED",
       ...this.#path,
@@ -195,17 +194,18 @@ export class Database {
       "SET LOCAL enable_seqscan = off",
       "SET LOCAL enable_bitmapscan = off",
       "SET LOCAL jit = off",
-      `SET LOCAL idle_in_transaction_session_timeout = ${ms}`,
+      `SET LOCAL idle_in_transaction_session_timeout = ${this.#limitMs}`,
     ];
   }
 
   async #run<Value>(
     work: (client: PostgresPoolClient, progress: Progress) => Promise<Value>,
+    limitMs = this.#limitMs,
   ): Promise<Value> {
     for (let run = 1; ; run++) {
       const progress = { asked: false };
       try {
-        return await this.#once(work, progress);
+        return await this.#once(work, progress, limitMs);
       } catch (error) {
         if (run < MAX_RUNS && isCollision(error)) continue;
         throw isOurs(error) ? error : this.#failure(error, progress.asked && !isServerError(error));
@@ -216,12 +216,13 @@ export class Database {
   async #once<Value>(
     work: (client: PostgresPoolClient, progress: Progress) => Promise<Value>,
     progress: Progress,
+    limitMs: number,
   ): Promise<Value> {
-    const until = performance.now() + this.#limitMs;
-    const client = await this.#acquire(until);
+    const startedAt = performance.now();
+    const client = await this.#acquire(startedAt + this.#limitMs);
     const askedAt = performance.now();
     try {
-      const value = await withinTime(work(client, progress), until - performance.now());
+      const value = await withinTime(work(client, progress), startedAt + limitMs - performance.now());
       this.#heard.set(client, performance.now());
       client.release();
       return value;

@@ -3,6 +3,7 @@ import type { Command } from "../command.js";
 import { nextStep } from "../config/next-step.js";
 import { EXIT } from "../failure.js";
 import { OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
+import { startProgress } from "../terminal/progress.js";
 
 export const outboxCreate: Command = {
   name: "outbox create",
@@ -20,9 +21,11 @@ export const outboxCreate: Command = {
   async run(context) {
     const { args, out } = context;
     const { store, name, close } = await openOutbox(context, { create: true });
+    const progress = startProgress(context, undefined);
     try {
       await store.stats(); // a store makes its tables, or brings them up to date, at its first call
     } finally {
+      progress.finish();
       await close();
     }
     out.document({ type: "outbox-created", ok: true, outbox: name });

@@ -264,7 +264,8 @@ async function openPostgresOutbox(
     });
   }
   const { postgresStore } = await import("hookproof/outbox/postgres");
-  const store = postgresStore({ pool, schema });
+  // An index of a large table takes longer than a call to the outbox may.
+  const store = postgresStore({ pool, schema, ...(create && { timeoutMs: 600_000 }) });
   return {
     store,
     name,

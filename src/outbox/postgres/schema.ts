@@ -205,29 +205,40 @@ async function takeSteps(
   }
 }
 
+/** How long steps may take: an index of a large table takes its time, and a step that is given up begins again. */
+const STEPS_MS = 600_000;
+
+/** How long they wait for a lock; whoever comes after them waits as long for theirs. */
+const LOCK_MS = 5_000;
+
 /**
  * Makes the tables, or brings them up to date. Several processes may do so at the same time.
  *
  * @throws {HookproofError} OUTBOX_NEWER, OUTBOX_ENCODING
  */
 export async function prepareTables(database: Database, names: OutboxNames): Promise<void> {
-  const { schema } = names;
-  await database.transaction(async (client) => {
-    if (await isPrepared(client, names)) return;
-    await client.query(
-      `SELECT pg_advisory_xact_lock(hashtextextended(${literal(`hookproof ${schema}`)}, 0))`,
-    );
+  const isOlder = await database.transaction(async (client) => {
     const version = await versionOf(client, names);
-    if (version === STEPS.length) return;
-    if (version === undefined) {
-      await requireUnicode(client);
-      // CREATE SCHEMA IF NOT EXISTS needs the right to make schemas even if there is one, so ask first.
-      const found = `SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = ${literal(schema.slice(1, -1))}`;
-      if (rowsOf(await client.query(found)).length === 0) await client.query(`CREATE SCHEMA ${schema}`);
-      await client.query(`CREATE TABLE ${schema}.version (version int NOT NULL)`);
-    }
-    await takeSteps(client, names, version);
-    await client.query(`DELETE FROM ${schema}.version`);
-    await client.query(`INSERT INTO ${schema}.version VALUES (${STEPS.length})`);
+    if (version === undefined) await makeTables(client, names);
+    return version !== undefined && version < STEPS.length;
   });
+  if (isOlder) await database.transaction((client) => makeTables(client, names), STEPS_MS);
+}
+
+async function makeTables(client: PostgresClient, names: OutboxNames): Promise<void> {
+  const { schema } = names;
+  await client.query(`SET LOCAL lock_timeout = ${LOCK_MS}`);
+  await client.query(`SELECT pg_advisory_xact_lock(hashtextextended(${literal(`hookproof ${schema}`)}, 0))`);
+  const version = await versionOf(client, names); // another process may have been quicker
+  if (version === STEPS.length) return;
+  if (version === undefined) {
+    await requireUnicode(client);
+    // CREATE SCHEMA IF NOT EXISTS needs the right to make schemas even if there is one, so ask first.
+    const found = `SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = ${literal(schema.slice(1, -1))}`;
+    if (rowsOf(await client.query(found)).length === 0) await client.query(`CREATE SCHEMA ${schema}`);
+    await client.query(`CREATE TABLE ${schema}.version (version int NOT NULL)`);
+  }
+  await takeSteps(client, names, version);
+  await client.query(`DELETE FROM ${schema}.version`);
+  await client.query(`INSERT INTO ${schema}.version VALUES (${STEPS.length})`);
 }

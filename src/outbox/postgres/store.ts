@@ -1,4 +1,7 @@
 // An outbox store in PostgreSQL.
+
+import { within } from "../../core/clock.js";
+import { databaseFailure } from "../../core/errors.js";
 import { isEventId } from "../../core/event.js";
 import { checkOptions, checkWholeNumber, type OptionNames } from "../../core/options.js";
 import {
@@ -79,6 +82,7 @@ type Store = Required<OutboxStore<PostgresTransaction>>;
 class PostgresStore implements Store {
   readonly #pool: PostgresPool;
   readonly #names: OutboxNames;
+  readonly #timeoutMs: number;
   readonly #database: Database;
   readonly #enqueue: ReturnType<typeof enqueueStatements>;
   readonly #claim: ReturnType<typeof claimOf>;
@@ -98,6 +102,7 @@ class PostgresStore implements Store {
   constructor(pool: PostgresPool, names: OutboxNames, timeoutMs: number) {
     this.#pool = pool;
     this.#names = names;
+    this.#timeoutMs = timeoutMs;
     const database = new Database(pool, timeoutMs, storeFailure(names), OWN_PATH);
     this.#database = database;
     const seen = looks(names);
@@ -226,7 +231,8 @@ class PostgresStore implements Store {
     this.#waker.stop();
   };
 
-  #prepare(): Promise<void> {
+  /** Nobody waits longer than a call may take; the tables are made all the same, for the calls that come after. */
+  async #prepare(): Promise<void> {
     this.#prepared ??= prepareTables(this.#database, this.#names).then(
       () => {
         this.#isPrepared = true;
@@ -236,7 +242,9 @@ class PostgresStore implements Store {
         throw error;
       },
     );
-    return this.#prepared;
+    if (this.#isPrepared) return;
+    const making = new Error("Its tables are being made, or brought up to date");
+    await within(this.#prepared, this.#timeoutMs, () => databaseFailure("OUTBOX_UNAVAILABLE", making));
   }
 
   /** Runs a call after the tables are made. */

@@ -56,6 +56,29 @@ describeWith("postgresql", postgres)("tables of version 1", () => {
     expect(upgraded).toBe(shape());
   });
 
+  it("may take longer than a call: that one says so, and the same try goes on", async () => {
+    // Each index waits until the gate is open, and is counted by what a rollback takes nothing back of.
+    await pool.query(`CREATE TABLE hookproof.gate (); INSERT INTO hookproof.gate DEFAULT VALUES;
+      CREATE SEQUENCE hookproof.tried;
+      CREATE FUNCTION hookproof.wait_at_gate() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+        PERFORM nextval('hookproof.tried');
+        WHILE EXISTS (SELECT FROM hookproof.gate) LOOP PERFORM pg_catalog.pg_sleep(0.01); END LOOP; END $$;
+      CREATE EVENT TRIGGER gated ON ddl_command_start WHEN TAG IN ('CREATE INDEX')
+        EXECUTE FUNCTION hookproof.wait_at_gate()`);
+    const hasty = postgresStore({ pool, timeoutMs: 1_000 });
+    for (let i = 0; i < 2; i++)
+      await expect(hasty.stats()).rejects.toMatchObject({
+        code: "OUTBOX_UNAVAILABLE",
+        cause: { message: "Its tables are being made, or brought up to date" },
+      });
+    await pool.query("DELETE FROM hookproof.gate");
+    await expect.poll(() => hasty.stats().catch(() => undefined)).toHaveLength(4);
+    expect((await pool.query("SELECT last_value::int AS tried FROM hookproof.tried")).rows).toEqual([
+      { tried: 2 },
+    ]);
+    await hasty.close();
+  });
+
   it("lose nothing: what waits is claimed, what is dead can be brought back", async () => {
     const stats = await store.stats();
     expect(
