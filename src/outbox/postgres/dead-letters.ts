@@ -107,9 +107,12 @@ export class DeadLetters {
    * made pending. Those with given ids are found at once.
    */
   async #standing(filter: DeadLetterFilter): Promise<string> {
-    if (filter.ids) return fitsDead(filter);
-    const [row] = await this.#database.search<{ last: string | null }>(
-      `SELECT ${timeText("max(e.ended_at)")} AS last FROM ${this.#names.event} e WHERE ${fitsDead({})}`,
+    const { ids, listener } = filter;
+    if (ids) return fitsDead(filter);
+    const all = listener === undefined ? {} : { listener };
+    const [row] = await this.#database.search<{ last: string }>(
+      `SELECT ${timeText("e.ended_at")} AS last FROM ${this.#names.event} e WHERE ${fitsDead(all)}
+       ORDER BY e.ended_at DESC, e.seq DESC LIMIT 1`,
     );
     return `${fitsDead(filter)} AND e.ended_at <= ${literal(row?.last ?? "-infinity")}::timestamptz`;
   }

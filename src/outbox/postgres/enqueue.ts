@@ -68,17 +68,38 @@ function storeBodiesSql({ body }: OutboxNames): string {
     ON CONFLICT (id, digest) DO UPDATE SET check_at = excluded.check_at`;
 }
 
+/** An event as `store` takes it, next to its body. */
+function described({ id, listener, digest, traceparent, ...more }: OutboxEvent) {
+  const { orderingKey: ordering_key, encryptionKeyId: encryption_key_id, deliverAt: deliver_at } = more;
+  return { id, listener, digest, traceparent, ordering_key, encryption_key_id, deliver_at };
+}
+
+/** Takes back what one statement stored where a later one found an id used again. */
+async function remove(
+  client: PostgresClient,
+  { event, tally }: OutboxNames,
+  added: readonly (readonly [string, string])[],
+): Promise<void> {
+  await client.query(
+    `WITH gone AS (
+      DELETE FROM ${event} e USING pg_catalog.json_to_recordset($1::text::json) AS i(id uuid, listener text)
+      WHERE e.id = i.id AND e.listener = i.listener RETURNING e.listener)
+    INSERT INTO ${tally} SELECT listener, -count(*), 0, 0 FROM gone GROUP BY listener`,
+    [JSON.stringify(added.map(([id, listener]) => ({ id, listener })))],
+  );
+}
+
 /** Stores all events or none; see `OutboxStore`. */
 export function enqueueStatements(names: OutboxNames) {
   // Its parameters are texts, each used once and in their order, which every driver and ORM can pass on.
-  const sql = `SELECT added, known FROM ${names.schema}.store($1::text, $2::text)`;
+  const sql = (first: string) => `SELECT added, known FROM ${names.schema}.store(${first}, $2::text)`;
   const bodiesSql = storeBodiesSql(names);
 
-  async function store(client: PostgresClient, events: readonly OutboxEvent[]): Promise<Stored> {
-    const described = events.map(({ id, listener, digest, traceparent, ...more }) => {
-      const { orderingKey: ordering_key, encryptionKeyId: encryption_key_id, deliverAt: deliver_at } = more;
-      return { id, listener, digest, traceparent, ordering_key, encryption_key_id, deliver_at };
-    });
+  async function store(
+    client: PostgresClient,
+    events: readonly OutboxEvent[],
+    first: string,
+  ): Promise<Stored> {
     const { firsts, isShared } = sharedBodies(events);
     if (firsts.length > 0) {
       const named = firsts.map(({ id, digest }) => ({ id, digest }));
@@ -86,22 +107,26 @@ export function enqueueStatements(names: OutboxNames) {
       await client.query(bodiesSql, [JSON.stringify(named), shared]);
     }
     const bodies = events.map((event) => (isShared(event) ? "" : encodeBase64(event.body))).join(",");
-    const result = await client.query(sql, [JSON.stringify(described), bodies]);
+    const result = await client.query(sql(first), [JSON.stringify(events.map(described)), bodies]);
     const [row] = rowsOf<{ added: string; known: string }>(result);
     return { added: JSON.parse(row?.added ?? "[]"), known: JSON.parse(row?.known ?? "[]") };
   }
 
   /**
    * Repeats the statement for events that it neither stored nor found: another transaction has stored the same ids
-   * meanwhile, which the statement waits for and does not see.
+   * meanwhile, which the statement waits for and does not see. `first` is its first argument, as `Database.limited` gives it.
    */
-  async function storeAll(client: PostgresClient, events: readonly OutboxEvent[]): Promise<void> {
+  async function storeAll(
+    client: PostgresClient,
+    events: readonly OutboxEvent[],
+    first = "$1::text",
+  ): Promise<void> {
     const added: (readonly [string, string])[] = [];
     for (let left = newEvents(events, () => undefined); left.length > 0; ) {
-      const stored = await store(client, left);
+      const stored = await store(client, left, first);
       added.push(...stored.added);
       const other = otherBytes(left, stored.known);
-      if (other && added.length > 0) await remove(client, added);
+      if (other && added.length > 0) await remove(client, names, added);
       if (other) throw idReused(other);
       const done = new Set(
         [...stored.added, ...stored.known].map(([id, listener]) => eventName({ id, listener })),
@@ -110,29 +135,14 @@ export function enqueueStatements(names: OutboxNames) {
     }
   }
 
-  async function remove(
-    client: PostgresClient,
-    added: readonly (readonly [string, string])[],
-  ): Promise<void> {
-    const { event, tally } = names;
-    await client.query(
-      `WITH gone AS (
-        DELETE FROM ${event} e USING pg_catalog.json_to_recordset($1::text::json) AS i(id uuid, listener text)
-        WHERE e.id = i.id AND e.listener = i.listener RETURNING e.listener)
-      INSERT INTO ${tally} SELECT listener, -count(*), 0, 0 FROM gone GROUP BY listener`,
-      [JSON.stringify(added.map(([id, listener]) => ({ id, listener })))],
-    );
-  }
-
   return {
     /** In a transaction of the store's own; a single event needs only one statement. */
     async byItself(database: Database, events: readonly OutboxEvent[]): Promise<void> {
-      const limited = (text: string) => text.replace("$1::text", (first) => database.limited(first));
       const alone: PostgresClient = {
-        query: async (text, values) => ({ rows: await database.write(limited(text), values) }),
+        query: async (text, values) => ({ rows: await database.write(text, values) }),
       };
       try {
-        if (events.length === 1) await storeAll(alone, events);
+        if (events.length === 1) await storeAll(alone, events, database.limited("$1::text"));
         else await database.transaction((client) => storeAll(client, events));
       } catch (error) {
         throw withIds(error, events);
