@@ -66,24 +66,27 @@ describeWith("python3", hasTool("/usr/bin/python3", "--version"))("questions in 
   });
 });
 
-it.each([false, true])(
-  "a question ends with a signal that no key has sent (hidden: %s)",
-  async (isHidden) => {
-    const stop = new AbortController();
-    const terminal = () => Object.assign(new PassThrough(), { isTTY: true });
-    const io = {
-      stdin: terminal(),
-      stdout: terminal(),
-      stderr: terminal(),
-      env: {},
-      stopSignal: stop.signal,
-    };
-    const asker = { io, global: { json: false, input: true } } as unknown as Parameters<typeof ask>[0];
-    const asked = isHidden ? askHidden(asker, "Secret") : ask(asker, "Target", ":4400");
-    setImmediate(() => stop.abort());
-    await expect(asked).rejects.toMatchObject({ code: "ABORTED", exit: 130 });
-  },
-);
+it.each([
+  [false, "later"],
+  [true, "later"],
+  [false, "before it is asked"],
+  [true, "before it is asked"],
+])("a question ends with a signal that no key has sent (hidden: %s, %s)", async (isHidden, when) => {
+  const stop = new AbortController();
+  const terminal = () => Object.assign(new PassThrough(), { isTTY: true });
+  const io = {
+    stdin: terminal(),
+    stdout: terminal(),
+    stderr: terminal(),
+    env: {},
+    stopSignal: stop.signal,
+  };
+  const asker = { io, global: { json: false, input: true } } as unknown as Parameters<typeof ask>[0];
+  const asked = isHidden ? askHidden(asker, "Secret") : ask(asker, "Target", ":4400");
+  if (when === "later") await expect.poll(() => io.stderr.readableLength).toBeGreaterThan(0);
+  stop.abort();
+  await expect(asked).rejects.toMatchObject({ code: "ABORTED", exit: 130 });
+});
 
 function inTerminal(
   argv: readonly string[],

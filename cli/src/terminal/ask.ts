@@ -53,6 +53,7 @@ async function answerTo({ io }: Asker, question: string, hidden: boolean): Promi
     io.stopSignal.addEventListener("abort", stop, { once: true });
     lines.once("close", () => io.stopSignal.removeEventListener("abort", stop));
     lines.once("close", interrupted);
+    if (io.stopSignal.aborted) return stop(); // it came while readline was loaded
     lines.question(hidden ? "" : inertLine(question), (answer) => {
       if (hidden) stderr.write("\n");
       resolve(answer);
