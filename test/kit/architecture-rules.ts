@@ -149,7 +149,9 @@ export function violationsOf(file: SourceFile, rights: PackageRights): string[] 
   return broken.map((rule) => `${path} ${rule}`);
 }
 
-function libraryImport(path: string, { from }: ModuleImport): string[] {
+function libraryImport(path: string, { from, isLate }: ModuleImport): string[] {
+  // Node remembers a file that it could not read, as with too many open ones, for as long as the process lives (B6).
+  if (isLate && /^[.#]/.test(from) && !isDoctor(path)) return [`imports ${from} late`];
   if (from.startsWith("#"))
     return ["#hash", "#signature", "#transport"].includes(from) ? [] : [`imports ${from}`];
   if (from.startsWith("node:")) return mayUseNode(path) ? [] : [`imports ${from}`];

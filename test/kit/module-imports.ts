@@ -5,6 +5,8 @@ export interface ModuleImport {
   readonly from: string;
   /** Nothing of it is left at run time. */
   readonly typeOnly: boolean;
+  /** It is loaded when the line runs. */
+  readonly isLate?: boolean;
 }
 
 const known = new Map<string, readonly ModuleImport[]>();
@@ -28,6 +30,7 @@ function parsedImports(source: string): ModuleImport[] {
       found.push({
         from: argument && ts.isStringLiteralLike(argument) ? argument.text : "?",
         typeOnly: false,
+        isLate: true,
       });
     }
     if (
