@@ -65,6 +65,11 @@ export const ROWS = [
     parts: [{ bench: "horizon" }],
   },
   {
+    question: "From enqueue to a healthy listener beside other people's trouble, 99 of 100 events",
+    toReach: "twice what it takes without, on each engine",
+    parts: [{ bench: "neighbours" }],
+  },
+  {
     question: "Three machines and a listener, the database's failing in the middle",
     toReach: "no acknowledged event lost, none run twice",
     parts: [{ bench: "hosts" }],
