@@ -61,6 +61,7 @@ describe("the lines", { timeout: 120_000 }, () => {
       ["send_event", { target: ":4400", body: "@/etc/passwd" }],
       ["send_event", { target: ":4400", body: {}, "secret-file": "/etc/passwd" }],
       ["send_event", { target: ":4400", example: "@/etc/passwd" }],
+      ["send_event", { target: ":4400", body: { user: [{ id: 2 ** 53 }] } }],
       ["send_event", { target: "https://example.com/api/v1/webhooks/incoming/lst_1", body: {} }],
       ["replay_event", { eventId: "event.json", target: ":4400" }],
       ["test_listener", { target: ":4400", only: "--record=/tmp/x" }],

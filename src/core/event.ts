@@ -75,7 +75,12 @@ export function createEvent(
 export function eventIn(value: unknown): WebhookEvent | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (FixedEvent.is(value)) return value;
-  const { id, body } = value as Partial<WebhookEvent>;
+  let { id, body }: { id?: unknown; body?: unknown } = {};
+  try {
+    ({ id, body } = value as { id?: unknown; body?: unknown });
+  } catch {
+    return undefined; // it fails again where it is written, and is refused
+  }
   if (typeof id !== "string" || !isObject(body) || !OWN_ID.test(id)) return undefined;
   if (Object.keys(value).length !== 2) return undefined;
   // No payload holds bytes, so these two members are an event, whatever form its id has.
@@ -154,7 +159,13 @@ function bytesOf(payload: unknown): Uint8Array {
 /** Whether a value is bytes: any view or buffer, of any realm. */
 export function isBytes(value: unknown): value is ArrayBufferView | ArrayBuffer {
   if (ArrayBuffer.isView(value)) return true;
-  return isObject(value) && /^\[object (?:Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(value));
+  try {
+    return (
+      isObject(value) && /^\[object (?:Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(value))
+    );
+  } catch {
+    return false; // a revoked Proxy
+  }
 }
 
 /** A copy of the bytes, which nobody can change; the slice() of a Buffer copies nothing. */
@@ -203,7 +214,8 @@ function serialise(value: unknown): string {
   try {
     text = JSON.stringify(value);
     // Refused for its size, and not looked through first.
-    if (text === undefined || text.length <= MAX_BODY_BYTES) loss = lossIn(value);
+    if (text === undefined || text.length <= MAX_BODY_BYTES)
+      loss = lossIn(value, text?.includes(HALF) ? new Set() : undefined);
   } catch (error) {
     loss = reasonOf(value, error); // the engine's own message repeats values of the payload
   }
@@ -214,6 +226,9 @@ function serialise(value: unknown): string {
     );
   return text;
 }
+
+/** How `JSON.stringify` writes the half of a character; a text may have these letters by itself. */
+const HALF = "\\ud";
 
 /** Why a value cannot be written as JSON. */
 function reasonOf(value: unknown, error: unknown): string {

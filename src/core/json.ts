@@ -67,11 +67,18 @@ export function duplicateMember(validJson: string): string | undefined {
   return undefined;
 }
 
+/** What of a valid JSON text would be another one if it were parsed and written again, in words. */
+export function lostByParsing(validJson: string): string | undefined {
+  const number = roundedNumber(validJson);
+  if (number !== undefined) return `the number ${number.slice(0, 40)}, which JavaScript rounds`;
+  return duplicateMember(validJson) === undefined ? undefined : "a member that stands twice in one object";
+}
+
 /** A text, which may hold digits, or a number. */
 const NUMBER = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|-?\d[0-9.eE+-]*/g;
 
 /** The first number of a valid JSON text that `JSON.parse` rounds, so that it would be written as another number. */
-export function roundedNumber(validJson: string): string | undefined {
+function roundedNumber(validJson: string): string | undefined {
   for (const [token] of validJson.matchAll(NUMBER))
     if (!token.startsWith('"') && decimal(token) !== decimal(String(Number(token)))) return token;
   return undefined;

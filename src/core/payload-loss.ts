@@ -28,12 +28,14 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 const AS_NULL = "which a list cannot leave out: write null";
 const AS_MEMBERS = ": give it a toJSON(), or write its members";
+const AS_LIST = ": [...list] is its items alone, an object can have both";
 const AS_TEXT = "inside a payload bytes need a text, such as base64";
 
 /**
  * What JSON would empty or change in a value, as a sentence without its full stop: `payload.tags[2] is a Promise: await
  * it`; `undefined` if it loses nothing. What JSON writes by convention is no loss: `toJSON`, and members that are left out
- * as they are `undefined`. Look only at what `JSON.stringify` could write, or give `open`, which finds cycles.
+ * as they are `undefined`. Look only at what `JSON.stringify` could write, and without a half of a character in it, or
+ * give `open`: it finds cycles and halves, and costs more.
  *
  * @param open the objects that the value lies in
  */
@@ -50,7 +52,9 @@ function lossOf(value: unknown, key: string, open: Set<object> | undefined): Los
       if (value === null) return undefined;
       return open ? lossOfOpened(value, key, open) : lossOfObject(value, key, open);
     case "string":
-      return value.isWellFormed() ? undefined : lost("text that is cut within a character: toWellFormed()");
+      return !open || value.isWellFormed()
+        ? undefined
+        : lost("text that is cut within a character: toWellFormed()");
     case "number":
       return Number.isFinite(value) ? undefined : lost(`${value}, for which JSON has no number`);
     case "bigint":
@@ -82,7 +86,12 @@ function lossOfObject(value: object, key: string, open: Set<object> | undefined)
 function isPlain(value: object): boolean {
   const prototype: object | null = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null || Array.isArray(value)) return true;
-  return Object.getPrototypeOf(prototype) === null;
+  return isOfEverything(prototype);
+}
+
+/** `Object.prototype`, of this realm or another one; JSON leaves out what any other prototype has. */
+function isOfEverything(prototype: object): boolean {
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, "isPrototypeOf");
 }
 
 function lossOfItems(items: readonly unknown[], open: Set<object> | undefined): Loss | undefined {
@@ -92,15 +101,30 @@ function lossOfItems(items: readonly unknown[], open: Set<object> | undefined): 
       item === undefined
         ? lost(`undefined, ${AS_NULL}`)
         : (lossOf(item, String(at), open) ??
-          (typeof item === "object" ? lossOfNothing(item, at) : undefined));
+          (typeof item === "object" && item !== null ? lossOfNothing(item, at) : undefined));
     if (loss) return within(loss, `[${at}]`);
   }
-  return items.length > 0 ? undefined : unseen(items, 1); // its length
+  const isOfClass = Object.getPrototypeOf(items) !== Array.prototype;
+  const hidden = (isOfClass ? hiddenMember(items) : undefined) ?? nameOn(items);
+  return hidden === undefined
+    ? undefined
+    : lost(`${named(items)}, whose ${hidden} JSON leaves out${AS_LIST}`);
+}
+
+/** A name that a list has next to its items. Of a long one the values are counted, as no text is made of each index then. */
+function nameOn(items: readonly unknown[]): string | undefined {
+  const { length } = items;
+  if ((length < 8 ? Object.keys(items) : Object.values(items)).length <= length) return undefined;
+  const members = items as unknown as Readonly<Record<string, unknown>>;
+  const name = Object.keys(items)
+    .slice(length) // behind its indices
+    .find((one) => members[one] !== undefined);
+  return name === undefined ? undefined : shortened(name);
 }
 
 /** In a list JSON writes null for a `toJSON` that gives nothing; a member of an object it leaves out. */
-function lossOfNothing(item: unknown, at: number): Loss | undefined {
-  const { toJSON } = Object(item) as { toJSON?: unknown };
+function lossOfNothing(item: object, at: number): Loss | undefined {
+  const { toJSON } = item as { toJSON?: unknown };
   if (typeof toJSON !== "function" || toJSON.call(item, String(at)) !== undefined) return undefined;
   return lost(`an object whose toJSON() gives nothing, ${AS_NULL}`);
 }
@@ -109,13 +133,19 @@ function lossOfMembers(value: object, open: Set<object> | undefined): Loss | und
   let name: string | undefined;
   for (name in value) {
     const member: unknown = (value as Record<string, unknown>)[name];
-    const loss = lossOf(name.isWellFormed() ? member : name, name, open);
-    if (loss && Object.hasOwn(value, name)) return within(loss, stepTo(name));
+    const loss = lossOf(!open || name.isWellFormed() ? member : name, name, open);
+    if (loss && Object.hasOwn(value, name) && !isOwnToJson(name, member)) return within(loss, stepTo(name));
   }
-  return name === undefined ? unseen(value) : undefined;
+  if (name === undefined) return unseen(value);
+  return name < ":" && tagOf(value) === "Arguments" ? kind("Arguments") : undefined; // its names are numbers
 }
 
-/** Of what has members, and is `{}` or `[]` in JSON: Math and its like, members under symbols, a list with names alone. */
+/** Only what a `toJSON` has given still has one of its own here: JSON asks it no more, and leaves it out. */
+function isOwnToJson(name: string, member: unknown): boolean {
+  return name === "toJSON" && typeof member === "function";
+}
+
+/** Of what has members, and is `{}` in JSON: Math and its like, members under symbols. */
 function unseen(value: object, known = 0): Loss | undefined {
   if (Reflect.ownKeys(value).length === known) return undefined;
   return lost(`${named(value)}, of which JSON sees nothing${AS_MEMBERS}`);
@@ -126,14 +156,13 @@ function lossOfInstance(value: object, key: string, open: Set<object> | undefine
   if (ArrayBuffer.isView(value)) return lost(`${named(value)}: ${AS_TEXT}`);
   const { toJSON, then } = value as { toJSON?: unknown; then?: unknown };
   if (typeof toJSON === "function") {
-    if (value instanceof Date && Number.isNaN(value.getTime()))
-      return lost("an invalid Date, which JSON makes null");
     const json: unknown = toJSON.call(value, key);
-    return json === value ? lossOfMembers(value, open) : lossOf(json, key, open);
+    if (json === null && isInvalidDate(value)) return lost("an invalid Date, which JSON makes null");
+    return lossOfGiven(json, value, { key, open });
   }
   if (typeof then === "function") return kind("Promise");
   if (value instanceof Error) return kind("Error");
-  const tag = Object.prototype.toString.call(value).slice(8, -1); // [object …]
+  const tag = tagOf(value);
   if (tag.endsWith("ArrayBuffer")) return lost(`${withArticle(tag)}: ${AS_TEXT}`);
   if (tag !== "Object") return kind(tag);
   const hidden = hiddenMember(value);
@@ -141,10 +170,35 @@ function lossOfInstance(value: object, key: string, open: Set<object> | undefine
   return Object.keys(value).length === 0 ? unseen(value, -1) : lossOfMembers(value, open);
 }
 
+/** What a `toJSON` has given: JSON writes its members, and asks it for no other value. */
+function lossOfGiven(
+  json: unknown,
+  giver: object,
+  { key, open }: { readonly key: string; readonly open: Set<object> | undefined },
+): Loss | undefined {
+  const isAsked = typeof (json as { toJSON?: unknown } | null | undefined)?.toJSON === "function";
+  if (typeof json !== "object" || json === null || !isAsked || ArrayBuffer.isView(json))
+    return lossOf(json, key, open);
+  if (Array.isArray(json)) return lossOfItems(json, open);
+  if (json === giver || isPlain(json)) return lossOfMembers(json, open);
+  return lost(`${named(json)} from a toJSON(), whose own toJSON() JSON does not call: give what that gives`);
+}
+
+/** Of any realm, and as Luxon, Moment and Day.js say it. */
+function isInvalidDate(value: object): boolean {
+  const { isValid } = value as { isValid?: unknown };
+  return tagOf(value) === "Date" || (typeof isValid === "function" ? isValid.call(value) : isValid) === false;
+}
+
+/** Such as `Map`, of `[object Map]`. */
+function tagOf(value: object): string {
+  return Object.prototype.toString.call(value).slice(8, -1);
+}
+
 /** A member that an object has from its class, so that JSON does not write it. */
 function hiddenMember(value: object): string | undefined {
   let owner: object | null = Object.getPrototypeOf(value);
-  while (owner && Object.getPrototypeOf(owner) !== null) {
+  while (owner && !isOfEverything(owner) && !Array.isArray(owner)) {
     for (const [name, { get, value: inherited }] of Object.entries(Object.getOwnPropertyDescriptors(owner))) {
       if (name === "__proto__" || Object.hasOwn(value, name)) continue;
       if (get || (inherited !== undefined && typeof inherited !== "function")) return shortened(name);

@@ -3,7 +3,7 @@ import { decodeUtf8 } from "../core/bytes.js";
 import { CALLBACK_MS, within } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import { createEvent, type EventIdForm, eventIn, isBytes, type WebhookEvent } from "../core/event.js";
-import { duplicateMember, roundedNumber } from "../core/json.js";
+import { lostByParsing } from "../core/json.js";
 import { andThen } from "../core/value-or-promise.js";
 import { issuesInWords, nameInWords } from "./issues.js";
 import type { StandardSchema } from "./standard-schema.js";
@@ -58,8 +58,7 @@ export class Catalogue {
   }
 
   #outputOf(value: unknown, signal: AbortSignal | undefined): unknown {
-    const type: unknown =
-      typeof value === "object" && value !== null ? Reflect.get(value, "type") : undefined;
+    const type = typeIn(value);
     if (typeof type !== "string") {
       if (value !== undefined) createEvent(value); // a Promise without await is refused as what it is, and not for its type
       throw invalid("type: expected the name of an event.");
@@ -116,10 +115,18 @@ function heldBy(payload: unknown): unknown {
   if (typeof payload !== "string" && !isBytes(payload)) return payload;
   const text = decodeUtf8(createEvent(payload).body) ?? "null";
   // The schema's answer is written again, and the text would lose what JSON.parse loses.
-  const number = roundedNumber(text);
-  if (number !== undefined) throw notKept(`the number ${number.slice(0, 40)}, which JavaScript rounds`);
-  if (duplicateMember(text) !== undefined) throw notKept("a member that stands twice in one object");
+  const lost = lostByParsing(text);
+  if (lost !== undefined) throw notKept(lost);
   return JSON.parse(text);
+}
+
+/** The member `type`, if it can be read: what fails here is refused where it is written. */
+function typeIn(value: unknown): unknown {
+  try {
+    return typeof value === "object" && value !== null ? Reflect.get(value, "type") : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function notKept(what: string): HookproofError {

@@ -110,8 +110,45 @@ const LOST: readonly (readonly [kind: string, make: () => unknown])[] = [
   ["an Object, of which JSON sees nothing", () => ({ [Symbol.toStringTag]: "Money" })],
   ["an Object, of which JSON sees nothing", () => ({ [Symbol("id")]: 1 })],
   ["an Object, of which JSON sees nothing", () => Object.defineProperty({}, "id", { value: 1 })],
-  ["an Array, of which JSON sees nothing", () => Object.assign([], { id: 1 })],
+  ["an Array, whose id JSON leaves out", () => Object.assign([], { id: 1 })],
+  ["an Array, whose b JSON leaves out", () => Object.assign([1], { b: 2 })],
+  ["an Array, whose total JSON leaves out", () => Object.assign(Array(20).fill(1), { total: 20 })],
+  ["an Array, whose index JSON leaves out", () => /b/.exec("abc")],
+  ["an Array, whose 4294967295 JSON leaves out", () => Object.assign([1], { 4294967295: 2 })],
+  ["an Array, whose 1.5 JSON leaves out", () => Object.assign([1, 2], { "1.5": 2 })],
+  ["an Array, whose b JSON leaves out", () => runInNewContext("Object.assign([1], { b: 2 })")],
+  ["an Array, whose b JSON leaves out", () => new Proxy(Object.assign([1], { b: 2 }), {})],
+  ["a Page, whose total JSON leaves out", () => Page.of(1)],
+  ["an object with a class, whose role JSON leaves out", () => Object.create(DEFAULTS)],
+  [
+    "an object with a class, whose role JSON leaves out",
+    () => Object.assign(Object.create(DEFAULTS), { a: 1 }),
+  ],
+  ["a Date from a toJSON", () => ({ toJSON: () => new Date(0) })],
+  ["a URL from a toJSON", () => ({ toJSON: () => new URL("http://a.example/") })],
+  ["a Money from a toJSON", () => ({ toJSON: () => new Money() })],
+  ["an Arguments", () => argumentsOf(1, 2)],
+  ["an invalid Date", () => runInNewContext("new Date(NaN)")],
+  ["an invalid Date", () => ({ isValid: () => false, toJSON: () => null })],
+  ["an invalid Date", () => ({ isValid: false, toJSON: () => null })],
 ];
+
+/** A list of a class that hides a member. */
+class Page extends Array {
+  get total(): number {
+    return 7;
+  }
+}
+const DEFAULTS: object = Object.assign(Object.create(null), { role: "admin" });
+function argumentsOf(..._given: unknown[]): unknown {
+  // biome-ignore lint/complexity/noArguments: that is the case
+  return arguments;
+}
+/** Rows as postgres.js gives them: what they say of the query is not enumerable. */
+function rowsOf(...rows: unknown[]): unknown {
+  class Result extends Array {}
+  return Object.defineProperty(Result.from(rows), "command", { value: "SELECT" });
+}
 
 /** What is empty to JSON and in truth, or by convention. */
 const EMPTY: readonly (readonly [what: string, make: () => unknown, text: string])[] = [
@@ -119,6 +156,8 @@ const EMPTY: readonly (readonly [what: string, make: () => unknown, text: string
   ["an object without a class", () => Object.create(null), "{}"],
   ["a list", () => [], "[]"],
   ["a list of a class", () => new (class Rows extends Array {})(), "[]"],
+  ["a list whose names are not enumerable", () => rowsOf(), "[]"],
+  ["a list with a symbol", () => Object.assign([], { [Symbol("id")]: 1 }), "[]"],
   ["members that are undefined", () => ({ a: undefined }), "{}"],
   ["a member that its toJSON leaves out", () => ({ a: { toJSON() {} } }), "{}"],
   ["an object that is frozen", () => Object.freeze({}), "{}"],
@@ -220,7 +259,44 @@ describe("what JSON would empty or change", () => {
     expect(refused(payload)).toMatch(/fails/);
     expect(refused(payload)).not.toMatch(/hunter2/);
   });
+
+  it.each(["id", "body", "type", "toJSON", "then", "a"])(
+    "a member %s that throws is refused",
+    async (name) => {
+      const fails = () => {
+        throw new Error("hunter2");
+      };
+      const { proxy, revoke } = Proxy.revocable({}, {});
+      revoke();
+      const typed = createSender({
+        url: "http://127.0.0.1:9/api/v1/webhooks/incoming/lst_1",
+        signer: hmacSigner({ secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" }),
+        events: { note: z.object({ type: z.literal("note") }) },
+      });
+      for (const payload of [
+        proxy,
+        [proxy],
+        Object.defineProperty({}, name, { get: fails, enumerable: true }),
+        Object.defineProperty(new Entity(1, "a"), name, { get: fails, enumerable: true }),
+      ]) {
+        expect(refused(payload)).toMatch(/fails/);
+        await expect((async () => typed.send(payload as never))()).rejects.toMatchObject({
+          code: "PAYLOAD_NOT_JSON",
+          message: expect.not.stringContaining("hunter2"),
+        });
+      }
+    },
+  );
 });
+
+function ownToJson(give: (value: object) => unknown): object {
+  return {
+    a: 1,
+    toJSON() {
+      return give(this);
+    },
+  };
+}
 
 describe("what JSON writes by convention", () => {
   it.each<[what: string, payload: () => unknown, body: string]>([
@@ -228,6 +304,18 @@ describe("what JSON writes by convention", () => {
     ["a Date of another realm", () => runInNewContext("[new Date(0)]"), '["1970-01-01T00:00:00.000Z"]'],
     ["a URL", () => [new URL("http://a.example/")], '["http://a.example/"]'],
     ["a toJSON", () => ({ price: new Money() }), '{"price":"7.00"}'],
+    ["a toJSON of its own that gives all the rest", () => ownToJson((it) => ({ ...it })), '{"a":1}'],
+    ["a toJSON of its own that gives itself", () => ownToJson((it) => it), '{"a":1}'],
+    ["a toJSON whose text is empty", () => [{ isValid: () => true, toJSON: () => null }], "[null]"],
+    ["a list whose names are not enumerable", () => rowsOf({ id: 1 }), '[{"id":1}]'],
+    ["a list with a symbol", () => Object.assign([1], { [Symbol("id")]: 2 }), "[1]"],
+    ["a list with a name that is undefined", () => Object.assign([1], { b: undefined }), "[1]"],
+    [
+      "letters that look like a half",
+      () => ({ "\\ud800": "\\ud83e\\ud" }),
+      '{"\\\\ud800":"\\\\ud83e\\\\ud"}',
+    ],
+    ["a whole character next to them", () => ["\\ud83e🤨"], '["\\\\ud83e🤨"]'],
     ["members that are undefined", () => ({ a: undefined, b: 1 }), '{"b":1}'],
     ["an instance whose members are its own", () => new Entity(1, undefined), '{"id":1}'],
     ["empty objects and lists", () => ({ a: {}, b: [] }), '{"a":{},"b":[]}'],

@@ -187,6 +187,24 @@ describe("a transmitter", () => {
   });
 
   it.each([
+    ['{"id":1152921506151679042}', "the number 1152921506151679042, which JavaScript rounds"],
+    ['{"id":1e400}', "the number 1e400, which JavaScript rounds"],
+    ['{"a":1,"a":1}', "a member that stands twice in one object"],
+  ])("makes no token of a text that would be changed in it: %s", async (said, words) => {
+    const { privateJwk, kid } = key;
+    const own = { issuer: ISSUER, audience: AUDIENCE, key: { key: privateJwk, kid, alg: "ES256" } } as const;
+    const { transport, requests } = createFakeReceiver([202]);
+    const sender = createSender({ url: URL, signer: securityEventSigner(own), transport });
+    await expect(sender.send(`{"events":{"urn:a:b":${said}}}`)).rejects.toMatchObject({
+      code: "EVENT_INVALID",
+      cause: { message: `The payload has ${words}, and a token writes it again: it would be changed.` },
+    });
+    expect(requests).toEqual([]);
+    await sender.send('{"events":{"urn:a:b":{"id":9007199254740991,"x":136.0,"y":0.1}}}');
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each([
     ["invalid_request", "final", "REQUEST_REFUSED"],
     ["invalid_key", "setup", "AUTHENTICATION_REFUSED"],
     ["invalid_issuer", "setup", "REQUEST_REFUSED"],

@@ -1,4 +1,5 @@
 // The tools for assistants that start, end, repeat or send something.
+import { usageError } from "../failure.js";
 import { EXAMPLE_EVENTS } from "../send/payload.js";
 import { portOf } from "./inspector-client.js";
 import { EVENT_ID, NUMBER, PORT } from "./reading-tools.js";
@@ -10,6 +11,20 @@ const TARGET = {
   pattern: "^(:[0-9]{1,5}|[A-Za-z0-9][A-Za-z0-9._-]{0,63})$",
   description: "a profile, or :4400 for the local listener on that port",
 };
+
+/** Refuses a whole number that lost digits when the message was read as JSON, or may have. */
+function refuseRounded(body: unknown): void {
+  const open = [body];
+  while (open.length > 0) {
+    const one = open.pop();
+    if (typeof one === "object" && one !== null) for (const inner of Object.values(one)) open.push(inner);
+    if (!Number.isInteger(one) || Number.isSafeInteger(one)) continue;
+    throw usageError(
+      `body has the number ${one}, which is beyond 2^53 and may have been another one in the message.`,
+      "Write it as a text, or have the user send the body from a file: hookproof send --data @body.json",
+    );
+  }
+}
 
 /** Tools that start, end, repeat or send something: each needs a permission. */
 export const ACTING_TOOLS: readonly Tool[] = [
@@ -83,6 +98,7 @@ export const ACTING_TOOLS: readonly Tool[] = [
     effect: "sends",
     call(input, { call, targetWords }) {
       const { profile, target } = targetWords(text(input, "target") ?? "");
+      refuseRounded(input.body);
       // JSON text: it begins with no @, which would name a file.
       const data = input.body === undefined ? [] : ["--data", JSON.stringify(input.body)];
       const words = [...profile, ...data, ...flagWords(input, { example: "event", eventId: "event-id" })];

@@ -1,7 +1,7 @@
 // The signer of security event tokens.
-import { utf8 } from "../../core/bytes.js";
+import { decodeUtf8, utf8 } from "../../core/bytes.js";
 import { HookproofError } from "../../core/errors.js";
-import { parseJson } from "../../core/json.js";
+import { lostByParsing, parseJson } from "../../core/json.js";
 import { checkOptions } from "../../core/options.js";
 import { shownAs } from "../../core/shown.js";
 import { eventsFault, isObject } from "../../events/security-events.js";
@@ -101,6 +101,8 @@ function claimsOf(body: Uint8Array): Readonly<Record<string, unknown>> {
         ? `must not have ${taken}: a security event token tells of what has happened`
         : `must not have ${taken}: the signer sets it`,
     );
+  const lost = lostByParsing(decodeUtf8(body) ?? "");
+  if (lost !== undefined) throw invalid(`has ${lost}, and a token writes it again: it would be changed`);
   const fault = eventsFault(payload.events);
   if (fault !== undefined) throw invalid(`has ${fault} in the member events`);
   return payload;

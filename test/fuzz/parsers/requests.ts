@@ -15,7 +15,7 @@ import { decodeBase64, decodeBase64url, encodeBase64, encodeBase64url } from "..
 import { CODES, HookproofError } from "../../../src/core/errors.js";
 import { createEvent } from "../../../src/core/event.js";
 import { httpDate, jsonTypeFault, receivedHeaders } from "../../../src/core/headers.js";
-import { duplicateMember, parseJson, rewrittenJson, roundedNumber } from "../../../src/core/json.js";
+import { duplicateMember, lostByParsing, parseJson, rewrittenJson } from "../../../src/core/json.js";
 import { shown } from "../../../src/core/shown.js";
 import { parseTargetUrl } from "../../../src/core/target-url.js";
 import { readDigest } from "../../../src/doctor/diagnose/digest-text.js";
@@ -171,7 +171,7 @@ export const REQUEST_PARSERS: readonly Parser[] = [
       if (!parsed.ok) return undefined;
       const whole = text(input);
       duplicateMember(whole);
-      roundedNumber(whole);
+      lostByParsing(whole);
       jsonTree(whole);
       const again = rewrittenJson(whole);
       if (again !== undefined)
