@@ -1,8 +1,8 @@
 // Reads private keys from the texts that people have them in, and makes them canonical.
 import type { JWK } from "jose";
 import { concatBytes, decodeUtf8, encodeBase64, encodeBase64url } from "../core/bytes.js";
-import { HookproofError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
+import { unfitKey } from "./unfit-key.js";
 
 /** A private key as it was found: a canonical JWK, PKCS#8 in DER, or a PEM that is still encrypted. */
 type ReadKey =
@@ -10,60 +10,48 @@ type ReadKey =
   | { readonly form: "pkcs8"; readonly der: Uint8Array<ArrayBuffer> }
   | { readonly form: "encrypted"; readonly pem: string };
 
-/** What is said of an encrypted key where no passphrase can be given. */
-export const DECRYPT_FIRST =
-  "is encrypted; decrypt it first: openssl pkey -in key.pem -out decrypted.pem (it asks for the passphrase)";
-
-/** A name in a key as it may be shown. What is too long for one may be a part of a private key, in the wrong place. */
-export function nameIn(value: unknown): unknown {
-  return value === undefined || (typeof value === "string" && /^[\w-]{1,9}$/.test(value)) ? value : "…";
-}
-
 /** No key is longer, and no text that has one should be. */
 const MAX_LENGTH = 262_144;
 
 /**
  * Reads a private key: a PEM (PKCS#8, PKCS#1 or SEC1) or a JWK, as it is or in quotes, with `\n` written out, inside the
- * JSON of a service account (`private_key`), a line of .env, YAML, or base64.
+ * JSON of a service account (`private_key`), a line of .env, YAML, or base64; the bytes of a file with any of them, or with
+ * the key in DER; and Node's KeyObject.
  *
  * @throws {HookproofError} KEY_UNFIT with the reason, which never repeats the key
  */
-export function readKey(material: string | JWK): ReadKey {
-  return typeof material === "string" ? readText(material, 0) : readMembers(material, 0);
+export function readKey(material: string | JWK | Uint8Array): ReadKey {
+  if (typeof material === "string") return readText(material, 0);
+  return ArrayBuffer.isView(material) ? readBytes(material) : readMembers(material, 0);
 }
 
-/** An unfit key of which the algorithm does not matter. */
-export function unfitKey(reason: string): HookproofError {
-  return new HookproofError("KEY_UNFIT", `The key ${reason}.`);
-}
-
-/**
- * Refuses a key that says itself that it is for something else: a listener would not take what it signs.
- *
- * @throws {HookproofError} KEY_UNFIT with the member that says so
- */
-export function checkUse({ use = "sig", key_ops: ops = ["sign"] }: JWK): void {
-  const other = use !== "sig" ? "use" : Array.isArray(ops) && ops.includes("sign") ? "" : "key_ops";
-  if (other) throw unfitKey(`is not for signing (${other})`);
+function readBytes({ buffer, byteOffset, byteLength }: ArrayBufferView): ReadKey {
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+  const text = decodeUtf8(bytes);
+  if (text !== undefined && !text.includes("\0")) return readText(text, 0);
+  if (bytes[0] === SEQUENCE) return readDer(bytes);
+  throw unfitKey(NO_TEXT);
 }
 
 const PUBLIC = "is a public key; signing needs the private one";
 const NO_KEY = "is neither a PEM nor the JSON of a JWK";
+const NO_TEXT = "is text in UTF-16, or bytes that are no text: save it as UTF-8";
 
 function readText(text: string, depth: number): ReadKey {
   if (text.length > MAX_LENGTH) throw unfitKey(`is longer than ${MAX_LENGTH} characters, and so is no key`);
-  if (text.includes("\0")) throw unfitKey("is text in UTF-16, or bytes that are no text: save it as UTF-8");
+  if (text.includes("\0")) throw unfitKey(NO_TEXT);
   const plain = text.replace(/^\uFEFF/, "").trim();
   if (plain === "") throw unfitKey("is an empty text");
   if (depth > 4) throw unfitKey(NO_KEY);
   const value = plain.includes("-----BEGIN ") ? plain : withoutQuotes(withoutName(plain));
-  const json = jsonOf(value);
+  const whole = jsonOf(value);
+  const json = whole === undefined ? jwkAmong(plain) : whole;
   if (isLines(json)) return readText(json.join("\n"), depth + 1);
   if (json !== undefined)
     return typeof json === "string" ? readText(json, depth + 1) : readMembers(json, depth + 1);
   if (plain.includes("-----BEGIN ")) return readPem(plain);
   if (/-----BEGIN(?:%20|\+)/.test(plain)) return readText(fromUrl(plain), depth + 1);
-  return readBase64(value, depth) ?? refuseText(value);
+  return readBase64(value, depth) ?? refuseText(value, plain);
 }
 
 /** `NAME=value` of .env, `export NAME=value` of a shell, `name: value` of YAML; padding of base64 is no value. */
@@ -89,6 +77,12 @@ function jsonOf(text: string): unknown {
   }
 }
 
+/** A JWK next to other lines, as a file of .env has them. */
+function jwkAmong(text: string): unknown {
+  const start = text.lastIndexOf("{", text.search(/"kty\\?"/));
+  return start > 0 ? jsonOf(text.slice(start, text.indexOf("}", start) + 1)) : undefined;
+}
+
 /** A PEM as a list of its lines, as some tools keep texts in JSON. */
 function isLines(json: unknown): json is string[] {
   return Array.isArray(json) && json.length > 1 && json.every((line) => typeof line === "string");
@@ -108,6 +102,8 @@ const MEMBERS_WITH_KEYS = ["private_key", "privateKey"];
 function readMembers(given: unknown, depth: number): ReadKey {
   if (typeof given !== "object" || given === null || Array.isArray(given)) throw unfitKey("is not a JWK");
   const members = given as Readonly<Record<string, unknown>>;
+  if (typeof members.then === "function") throw unfitKey("is a Promise: await it");
+  if (typeof members.export === "function" && depth === 0) return readMembers(exported(members), 1);
   if ("keys" in members) throw unfitKey("is a key set; bring one key of it");
   if (members.kty === undefined)
     for (const name of MEMBERS_WITH_KEYS) {
@@ -121,15 +117,30 @@ function readMembers(given: unknown, depth: number): ReadKey {
   return { form: "jwk", jwk: canonicalJwk(members as unknown as JWK) };
 }
 
-function refuseText(text: string): never {
+/** The JWK of a KeyObject of Node. */
+function exported(key: Readonly<Record<string, unknown>>): unknown {
+  if (key.type === "public") throw unfitKey(PUBLIC);
+  if (key.type === "secret") throw unfitKey("is symmetric");
+  try {
+    return { ...(key as unknown as { export(options: object): object }).export({ format: "jwk" }) };
+  } catch {
+    throw unfitKey("is an object that gives no JWK");
+  }
+}
+
+function refuseText(text: string, whole: string): never {
   if (/^(?:ssh-|ecdsa-)\S+ AAAA/.test(text))
     throw unfitKey("is a public key of OpenSSH; signing needs the private one");
-  if (/^\S+\.(?:pem|key|json|jwk|p8)$/.test(text))
+  if (/^\S+\.(?:pem|key|json|jwk|p8|der|p12|pfx)$/.test(text) || /^(?:~|\.{0,2})\/\S+$/.test(text))
     throw unfitKey("is the name of a file; give what is in it");
   if (/BEGIN\s(?:[A-Z0-9]{1,20}\s){0,3}PRIVATE\sKEY/.test(text))
     throw unfitKey(
       "has BEGIN … PRIVATE KEY without five hyphens and plain spaces around it; a text program has changed them",
     );
+  if (whole.startsWith("PuTTY-User-Key-File"))
+    throw unfitKey("is in PuTTY's own form, which is not read: export it as a PEM");
+  if (text.startsWith("<RSAKeyValue"))
+    throw unfitKey("is in .NET's XML, which is not read: export it as a PEM");
   throw unfitKey(NO_KEY);
 }
 
@@ -142,7 +153,7 @@ function readBase64(text: string, depth: number): ReadKey | undefined {
   if (bytes?.[0] === SEQUENCE) return readDer(bytes);
   // Bytes of a line that follows the key's are behind its end.
   const inner = bytes && (start < 0 ? decodeUtf8(bytes) : latin1(bytes));
-  const isKey = /^\uFEFF?\s*(?:-----BEGIN |\{)/.test(inner ?? "");
+  const isKey = /^\uFEFF?\s*(?:-----BEGIN |\{|LS0tLS1CRUdJTi)/.test(inner ?? "");
   return isKey ? readText(inner ?? "", depth + 1) : undefined;
 }
 
@@ -202,6 +213,9 @@ function readPem(text: string): ReadKey {
   const lines = block.body
     .replace(/\\+(?:r|u000d)/g, "")
     .replace(/\\+(?:n|u000a)/g, "\n")
+    .replace(/\\+u003d/gi, "") // as Gson and Go write = in JSON
+    .replace(/\\+u002b/gi, "+")
+    .replace(/\\+u002f/gi, "/")
     .split(/\r?\n/);
   const isOfOldForm = lines.some((line) => /^\s*Proc-Type:.*ENCRYPTED/.test(line));
   if (isOfOldForm || block.label === "ENCRYPTED PRIVATE KEY") return encrypted(block.label, lines);
@@ -270,6 +284,8 @@ function readDer(bytes: Uint8Array): ReadKey {
   if (first?.tag === SEQUENCE && second?.tag === OCTET_STRING && outer)
     return encrypted("ENCRYPTED PRIVATE KEY", [encodeBase64(outer.whole)]);
   if (first?.tag === SEQUENCE && second?.tag === BIT_STRING) throw unfitKey(PUBLIC);
+  if (`${tags}` === `${[SEQUENCE, SEQUENCE, BIT_STRING]}`) throw unfitKey(`${PUBLIC} (it is a certificate)`);
+  if (inner.length === 2 && `${tags}` === `${[INTEGER, INTEGER]}`) throw unfitKey(PUBLIC);
   if (`${tags}` === `${[INTEGER, SEQUENCE, SEQUENCE]}`)
     throw unfitKey(
       "is in a PKCS#12 file; take it out: openssl pkcs12 -in key.p12 -nocerts -nodes -out key.pem (it asks for the passphrase)",

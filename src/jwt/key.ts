@@ -5,15 +5,15 @@ import { HookproofError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import { ALGORITHM_FACTS, type Algorithm, checkAlgorithm } from "./algorithms.js";
 import { isOfLowOrder } from "./ed25519.js";
-import { canonicalJwk, checkUse, DECRYPT_FIRST, nameIn, readKey } from "./key-material.js";
+import { checkUse, DECRYPT_FIRST, nameIn } from "./unfit-key.js";
 
 export type { JWK };
 
 /**
  * A private key as callers hold it: a JWK, a text with a PEM (PKCS#8, PKCS#1 or SEC1) or a JWK in any of the forms that
- * keys are kept in, or a CryptoKey.
+ * keys are kept in, the bytes of a file with one, or a CryptoKey.
  */
-export type PrivateKeyInput = JWK | string | CryptoKey;
+export type PrivateKeyInput = JWK | string | Uint8Array | CryptoKey;
 
 /**
  * A signer outside the process, such as a key management service, an HSM or a vault: it receives the bytes to sign
@@ -54,7 +54,8 @@ export function publicMembers(jwk: Readonly<Record<string, unknown>> | JWK): JWK
  */
 export async function importPrivateKey(key: PrivateKeyInput, alg: Algorithm): Promise<CryptoKey> {
   checkAlgorithm(alg);
-  const imported = await (typeof key === "string" ? importText(key, alg) : importPrivate(key, alg));
+  const isFile = typeof key === "string" || ArrayBuffer.isView(key);
+  const imported = await (isFile ? importForm(key, alg) : importPrivate(key, alg));
   if (imported.type !== "private")
     throw unfit(alg, `is a ${imported.type} key; signing needs the private one`);
   checkFitness(imported, alg);
@@ -86,9 +87,8 @@ async function importPrivate(key: JWK | CryptoKey, alg: Algorithm): Promise<Cryp
     return await importKey(key, alg);
   } catch (error) {
     if (!(error instanceof HookproofError) || isCryptoKey(key)) throw error;
-    const canonical = canonicalJwk(key);
-    if (JSON.stringify(canonical) === JSON.stringify(key)) throw error;
-    return importKey(canonical, alg);
+    if (key.kty !== undefined && key.d === undefined) throw error;
+    return importForm(key, alg, error);
   }
 }
 
@@ -117,21 +117,35 @@ async function importKey(key: JWK | CryptoKey, alg: Algorithm): Promise<CryptoKe
 /** What the JWK is for (`use`, and an `alg` that WebCrypto knows by another name) is not WebCrypto's to judge. */
 async function importJwk({ alg: _, use: _use, ...jwk }: JWK, alg: Algorithm): Promise<CryptoKey> {
   const { kty, keyParameters } = ALGORITHM_FACTS[alg];
-  const { ext = true, key_ops: usages = [jwk.d ? "sign" : "verify"] } = jwk;
+  const { ext = true } = jwk;
+  const usages = jwk.d ? ["sign"] : (jwk.key_ops ?? ["verify"]); // some write both of a pair's into the private half
   if (jwk.kty !== kty || typeof ext !== "boolean" || new Set(usages).size !== usages.length)
     throw new TypeError("no such JWK");
   return crypto.subtle.importKey(
     "jwk",
-    { ...jwk, ext } as JsonWebKey,
+    { ...jwk, ext, key_ops: usages } as JsonWebKey,
     keyParameters,
     ext,
     usages as KeyUsage[],
   );
 }
 
-async function importText(text: string, alg: Algorithm): Promise<CryptoKey> {
-  const read = readKey(text);
-  if (read.form === "jwk") return importKey(read.jwk, alg);
+/**
+ * Imports a key in whatever form. Its reader is loaded here, so that no start with a secret or with a JWK waits for it.
+ *
+ * @param refusal what a JWK was refused with as it is
+ */
+async function importForm(
+  key: JWK | string | Uint8Array,
+  alg: Algorithm,
+  refusal?: HookproofError,
+): Promise<CryptoKey> {
+  const { readKey } = await import("./key-material.js");
+  const read = readKey(key);
+  if (read.form === "jwk") {
+    if (refusal && JSON.stringify(read.jwk) === JSON.stringify(key)) throw refusal;
+    return importKey(read.jwk, alg);
+  }
   if (read.form === "encrypted") throw unfit(alg, DECRYPT_FIRST);
   try {
     return await crypto.subtle.importKey("pkcs8", read.der, ALGORITHM_FACTS[alg].keyParameters, true, [

@@ -13,13 +13,14 @@ import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import { shown } from "../core/shown.js";
 import { type Algorithm, algorithmOf, KINDS_OF_KEY } from "../jwt/algorithms.js";
 import type { JWK, SigningKey } from "../jwt/key.js";
-import { checkUse, nameIn, readKey, unfitKey } from "../jwt/key-material.js";
+import { readKey } from "../jwt/key-material.js";
+import { checkUse, nameIn, unfitKey } from "../jwt/unfit-key.js";
 
 /**
  * A private key to import: a JWK (an object or its text) or a PEM (PKCS#8, PKCS#1, SEC1, encrypted or not), in any of the
- * forms that keys are kept in.
+ * forms that keys are kept in; or the bytes of a file with one, also in DER.
  */
-export type KeyMaterial = JWK | string;
+export type KeyMaterial = JWK | string | Uint8Array;
 
 /**
  * Reads a private key that was made elsewhere, in whatever form it is kept, for `jwtSigner` and its like: a PEM (PKCS#8,

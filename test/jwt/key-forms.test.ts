@@ -1,5 +1,11 @@
 // Private keys in every form that people have them in, at each door of the library.
-import { createECDH, createPrivateKey, generateKeyPairSync } from "node:crypto";
+import {
+  createECDH,
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  generateKeyPairSync,
+} from "node:crypto";
 import { jwtSigner, newEventId } from "hookproof";
 import { checkKeySet, createKeySet, importKey, type KeyRecord } from "hookproof/jwks";
 import { openKeyStore, readSigningKey } from "hookproof/node";
@@ -22,7 +28,7 @@ function keyOf(alg: Algorithm): OutsideKey {
   return key;
 }
 
-async function tokenBy(key: string | JWK, alg: Algorithm): Promise<string> {
+async function tokenBy(key: string | JWK | Uint8Array, alg: Algorithm): Promise<string> {
   const { headers } = await jwtSigner({ key, kid: "one", alg }).sign({
     url: "https://tenant.example.com/api/v1/webhooks/incoming/lst_1",
     timestamp: String(Math.floor(Date.now() / 1000)),
@@ -33,7 +39,10 @@ async function tokenBy(key: string | JWK, alg: Algorithm): Promise<string> {
 }
 
 /** Each door reads the text as the key of which openssl has written the public half, and publishes it as jose does. */
-async function expectRead(text: string | JWK, { alg, publicPem }: Pick<OutsideKey, "alg" | "publicPem">) {
+async function expectRead(
+  text: string | JWK | Uint8Array,
+  { alg, publicPem }: Pick<OutsideKey, "alg" | "publicPem">,
+) {
   await jwtVerify(await tokenBy(text, alg), await importSPKI(publicPem, alg));
   const read = readSigningKey(text, { kid: "one" });
   expect(read).toMatchObject({ kid: "one", alg });
@@ -43,7 +52,11 @@ async function expectRead(text: string | JWK, { alg, publicPem }: Pick<OutsideKe
 }
 
 /** What the doors say of a text that they do not read: the same reason. */
-async function refusals(text: string | JWK, alg: Algorithm, passphrase?: string): Promise<string[]> {
+async function refusals(
+  text: string | JWK | Uint8Array,
+  alg: Algorithm,
+  passphrase?: string,
+): Promise<string[]> {
   const said = async (door: () => unknown) => {
     try {
       await door();
@@ -125,6 +138,12 @@ const JWK_FORMS: readonly (readonly [string, readonly Algorithm[], (jwk: JWK) =>
   ["in .env", ALGORITHMS, (jwk) => `KEY='${JSON.stringify(jwk)}'`],
   ["with its quotes escaped", ALGORITHMS, (jwk) => `KEY=${JSON.stringify(JSON.stringify(jwk))}`],
   ["as base64", ALGORITHMS, (jwk) => Buffer.from(JSON.stringify(jwk)).toString("base64")],
+  [
+    "among other lines of .env",
+    ALGORITHMS,
+    (jwk) => `# key\nA="1"\nKEY='${JSON.stringify(jwk, null, 1)}'\nB={}\n`,
+  ],
+  ["with what its pair does", ALGORITHMS, (jwk) => ({ ...jwk, key_ops: ["sign", "verify"] })],
   ["with its alg", ["EdDSA"], (jwk) => ({ ...jwk, alg: "EdDSA" })],
   ["with alg Ed25519", ["EdDSA"], (jwk) => ({ ...jwk, alg: "Ed25519", key_ops: ["sign"], ext: true })],
   [
@@ -205,6 +224,47 @@ it.each<[what: string, jwk: JWK, words: RegExp]>([
   }
 });
 
+for (const alg of ALGORITHMS)
+  itWith(...OPENSSL)(
+    `a key of ${alg} is read as bytes, as a KeyObject and as programs escape it`,
+    async () => {
+      const key = keyOf(alg);
+      const object = createPrivateKey(key.pkcs8);
+      const bytes = Buffer.from(key.pkcs8);
+      const inLine = key.pkcs8.replaceAll("\n", "\\n");
+      for (const form of [
+        bytes,
+        new Uint8Array([0xef, 0xbb, 0xbf, ...bytes]),
+        object.export({ type: "pkcs8", format: "der" }),
+        Buffer.from(JSON.stringify(object.export({ format: "jwk" }))),
+        object as unknown as JWK,
+        // What Gson and Go's encoder write in JSON, taken out of it by hand.
+        inLine.replaceAll("=", "\\u003d").replaceAll("+", "\\u002b"),
+        // A Secret of Kubernetes whose data were base64 already.
+        Buffer.from(bytes.toString("base64")).toString("base64"),
+        { private_key: key.pkcs8 } as unknown as JWK,
+      ])
+        await expectRead(form, key);
+      for (const refused of await refusals(createPublicKey(object) as unknown as JWK, alg))
+        expect(refused).toMatch(/^KEY_UNFIT The key is a public key; signing needs the private one\.$/);
+      for (const refused of await refusals(Buffer.from(key.pkcs8, "utf16le"), alg))
+        expect(refused).toMatch(/^KEY_UNFIT The key is text in UTF-16/);
+    },
+  );
+
+it.each([
+  ["a Promise", Promise.resolve("x"), /is a Promise: await it/],
+  ["a key set", { keys: [{ kty: "RSA" }] }, /is a key set; bring one key of it/],
+  ["an object of something else", {}, /it has neither kty nor private_key/],
+  ["a secret as a KeyObject", createSecretKey(Buffer.alloc(32)), /is symmetric/],
+  ["bytes that are no text", Uint8Array.of(0xff, 0xfe, 1), /bytes that are no text/],
+])("%s in the place of a key is refused as what it is, at each door", async (_, given, words) => {
+  for (const refused of await refusals(given as unknown as JWK, "RS256")) {
+    expect(refused).toMatch(/^KEY_UNFIT /);
+    expect(refused).toMatch(words);
+  }
+});
+
 it("a private JWK of RSA without its primes is refused with the reason, as an object and as a text", async () => {
   const { kty, n, e, d } = generateKeyPairSync("rsa", { modulusLength: 2_048 }).privateKey.export({
     format: "jwk",
@@ -231,6 +291,22 @@ it.each([
     /neither a PEM nor the JSON of a JWK/,
   ],
   ["a long text", "A".repeat(300_000), /is longer than/],
+  ["a path", "~/.ssh/id_ed25519", /is the name of a file/],
+  ["a key of PuTTY", "PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none\n", /is in PuTTY's own form/],
+  ["a key of .NET", "<RSAKeyValue><Modulus>AA==</Modulus></RSAKeyValue>", /is in \.NET's XML/],
+  [
+    "a public key of PKCS#1 in base64",
+    generateKeyPairSync("rsa", { modulusLength: 2_048 })
+      .publicKey.export({ type: "pkcs1", format: "der" })
+      .toString("base64"),
+    /is a public key; signing needs the private one/,
+  ],
+  // Its outline: what is signed, the algorithm, the signature (RFC 5280, 4.1).
+  [
+    "a certificate in base64",
+    Buffer.from("300730003000030100", "hex").toString("base64"),
+    /is a public key.*it is a certificate/,
+  ],
   [
     "a SEC1 key that names no curve",
     Buffer.from("300602010104012a", "hex").toString("base64"),
