@@ -22,7 +22,11 @@ interface Answer {
 }
 
 /** A command in a home of its own, with a file `input` that only its owner can read. */
-async function answer(input: string | Uint8Array, argv: readonly string[], stdin = ""): Promise<Answer> {
+async function answer(
+  input: string | Uint8Array,
+  argv: readonly string[],
+  stdin: string | Uint8Array = "",
+): Promise<Answer> {
   const folder = temporaryFolder("cli-forms");
   const file = join(folder, "input");
   writeFileSync(file, input);
@@ -276,15 +280,33 @@ it("a data file keeps its line ends, and a capture is read with either", async (
   }
 });
 
-it("a secret whose bytes are not UTF-8 is refused", async () => {
-  const { exit, text } = await answer(Buffer.from([0xe9, 0x61, 0x62]), [
-    "sign",
-    "--secret-file",
-    "INPUT",
-    "--data",
-    "{}",
-  ]);
-  expect([exit, text]).toEqual([3, expect.stringMatching(/TEXT_ENCODING.* is not UTF-8\./)]);
+/** In Latin-1 one byte is a letter. A PEM may have such letters around it, and a captured request too. */
+it.each(DOORS.filter(([name, plain]) => plain !== PEM && !["a capture", "--headers"].includes(name)))(
+  "%s in Latin-1 is refused, and never read as U+FFFD",
+  async (_, plain, argv) => {
+    for (const text of [`\u00e9${plain}`, plain.replace(/\n?$/, (end) => `\u00e9${end}`)]) {
+      const seen = await answer(Buffer.from(text, "latin1"), argv);
+      expect([seen.exit, seen.text]).toEqual([3, expect.stringMatching(/TEXT_ENCODING.* is not UTF-8\./)]);
+    }
+  },
+);
+
+it("a batch with a line in Latin-1 sends none of its lines, from a file and from standard input", async () => {
+  const argv = ["send", URL_OF_NOBODY, "--secret-file", "SECRET", "--batch", "--retries", "0", "--data"];
+  const lines = Buffer.from(`{"a":1}\n{"a":"M\u00fcller"}\n`, "latin1");
+  const refused = [3, expect.stringMatching(/TEXT_ENCODING/), expect.not.stringContaining('"line"')];
+  for (const [input, words, stdin] of [
+    [lines, [...argv, "@INPUT"], ""],
+    ["", [...argv, "-"], lines],
+  ] as const) {
+    const { exit, text } = await answer(input, words, stdin);
+    expect([exit, text, text]).toEqual(refused);
+  }
+  // As Node shows bytes of a command line that it could not read.
+  const { exit, text } = await answer("", [...argv, '{"a":"M\uFFFDller"}']);
+  expect([exit, text, text]).toEqual(refused);
+  const right = await answer(`{"a":"Müller"}\n{"a":"🤨"}`, [...argv, "@INPUT"]);
+  expect(right.text.match(/"line":\d/g)).toEqual(['"line":1', '"line":2']);
 });
 
 it.each([

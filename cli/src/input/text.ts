@@ -36,8 +36,24 @@ function refused(name: string, what: string): CliError {
   });
 }
 
-/** The first line of a long text that is read line by line, under the same rule. */
+/** Decodes a long text piece by piece, under the same rule; called with nothing at its end. */
+export function decoding(name: string): (piece?: Buffer) => string {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let isFirst = true;
+  return (piece) => {
+    try {
+      return decoder.decode(piece, { stream: piece !== undefined });
+    } catch {
+      if (piece && isFirst) withoutMark(piece, name);
+      throw refused(name, "is not UTF-8");
+    } finally {
+      isFirst = false;
+    }
+  };
+}
+
+/** The first line of such a text, without a byte order mark. */
 export function firstLineOf(line: string, name: string): string {
-  if (line.startsWith("\uFFFD\uFFFD") || line.includes("\0")) throw refused(name, "is UTF-16, and not UTF-8");
+  if (line.includes("\0")) throw refused(name, "is UTF-16, and not UTF-8");
   return line.replace(/^\uFEFF/, "");
 }

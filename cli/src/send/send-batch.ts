@@ -8,11 +8,12 @@ import { REACH_FLAGS } from "../credentials/flags.js";
 import { resolveTarget } from "../credentials/target.js";
 import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
 import { requireInput, unreadable } from "../files/files.js";
-import { firstLineOf } from "../input/text.js";
+import { decoding, firstLineOf } from "../input/text.js";
 import { countOf } from "../output.js";
 import { startProgress } from "../terminal/progress.js";
 import { readExact, writeExact } from "./exact-json.js";
 import { explainFailure } from "./explain-failure.js";
+import { readable } from "./payload.js";
 import { senderOptions } from "./send-one.js";
 
 /** Sends every line of the data as an event of its own; the last failure decides the exit code. */
@@ -143,7 +144,8 @@ async function countLines(data: string): Promise<number | undefined> {
 /** The lines that are not empty, one at a time, however long the input is. */
 async function* linesOf({ data, stdin }: { data: string; stdin?: Readable }): AsyncIterable<string> {
   if (data !== "-" && !data.startsWith("@")) {
-    yield* data.split(LINE_END).filter((line) => line.trim() !== "");
+    const text = await readable(data, "--data");
+    yield* text.split(LINE_END).filter((line) => line.trim() !== "");
     return;
   }
   const [name, input] =
@@ -162,12 +164,12 @@ const LINE_END = /\r\n|\r|\n/;
 const LONGEST_LINE = 4 * 1024 * 1024;
 
 async function* readLines(input: Readable, name: string): AsyncIterable<string> {
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const decode = decoding(name);
   let begun = "";
   let number = 0;
   try {
     for await (const chunk of input) {
-      const text = `${begun}${decoder.decode(Buffer.from(chunk as Uint8Array), { stream: true })}`;
+      const text = `${begun}${decode(Buffer.from(chunk as Uint8Array))}`;
       // The other half of a line's end may be in the next chunk.
       const isHalf = text.endsWith("\r");
       const lines = (isHalf ? text.slice(0, -1) : text).split(LINE_END);
@@ -182,5 +184,5 @@ async function* readLines(input: Readable, name: string): AsyncIterable<string> 
   } catch (error) {
     throw error instanceof CliError ? error : unreadable(name, error);
   }
-  yield* `${begun}${decoder.decode()}`.split(LINE_END);
+  yield* `${begun}${decode()}`.split(LINE_END);
 }
