@@ -55,7 +55,8 @@ export function headerPairs(rawHeaders: readonly string[]): HeaderPair[] {
 }
 
 /**
- * The one value of a header; `undefined` where it is absent or stands twice, as two readers may choose differently.
+ * The one value of a header, without the blanks around it, which some clients leave there; `undefined` where it is absent
+ * or stands twice, as two readers may choose differently.
  *
  * @param name in lower case
  */
@@ -66,7 +67,7 @@ export function onlyValue(headers: readonly HeaderPair[], name: string): string 
     if (only !== undefined) return undefined;
     only = line[1];
   }
-  return only;
+  return only?.trim();
 }
 
 /** Whether a header line has a name, in any case. */

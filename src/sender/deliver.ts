@@ -109,6 +109,7 @@ async function untilArrived(
     const failure = { code, event, attempts, cause, mayHaveArrived };
     if (outcome !== "retry") throw new DeliveryError({ ...failure, hints: classification.hints });
 
+    const asked = { retryAfterMs: obeyed(classification.retryAfterMs, policy) };
     const now = monotonicMs(clock);
     const next = nextAttempt(
       policy,
@@ -117,15 +118,13 @@ async function untilArrived(
     );
     if (next.at === undefined)
       throw new DeliveryError(
-        next.reason === "window"
-          ? { ...failure, code: "WINDOW_CLOSED" }
-          : { ...failure, retryAfterMs: obeyed(classification.retryAfterMs, policy) },
+        next.reason === "window" ? { ...failure, ...asked, code: "WINDOW_CLOSED" } : { ...failure, ...asked },
       );
     const delayMs = next.at - now;
     if (next.at >= deadline) throw new DeliveryError({ ...failure, retryAfterMs: delayMs });
     observe?.({ ...subject, type: "retry-scheduled", attempt: attempts.length + 1, delayMs, code });
     await wait(delayMs, signal);
-    if (signal?.aborted) throw new DeliveryError({ ...failure, code: "ABORTED" });
+    if (signal?.aborted) throw new DeliveryError({ ...failure, ...asked, code: "ABORTED" });
   }
 }
 
@@ -164,8 +163,8 @@ export class DeliveryError extends HookproofError {
   /** Likely mistakes in plain words; empty when there is nothing to add. */
   readonly hint: string;
   /**
-   * The delay in milliseconds that the receiver wants, when no attempt is left; or the one that it or the schedule wants,
-   * when that is longer than `send` may take.
+   * The delay in milliseconds that the receiver wants, when no attempt is left or none is waited for; or the one that it or
+   * the schedule wants, when that is longer than `send` may take.
    */
   declare readonly retryAfterMs?: number;
 

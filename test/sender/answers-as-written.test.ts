@@ -6,12 +6,13 @@ import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { createSender, DeliveryError, hmacSigner, type Transport } from "hookproof";
 import { checkKeySet, generateKey, remoteKeys } from "hookproof/jwks";
-import { nodeTransport } from "hookproof/node";
+import { nodeTransport, undiciTransport } from "hookproof/node";
 import { createOutbox, memoryStore } from "hookproof/outbox";
+import { Agent } from "undici";
 import { describe, expect, it } from "vitest";
 import { VERSION } from "../../src/core/version.js";
 import { createTransport as fetchTransport } from "../../src/http/transport-fetch.js";
-import { httpServer, started } from "../kit/local-server.js";
+import { httpServer, started, tcpServer } from "../kit/local-server.js";
 
 const signer = hmacSigner({ secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" });
 
@@ -25,6 +26,12 @@ async function listener(answer: (response: ServerResponse) => void) {
     }),
   );
   return { requests, url: `http://127.0.0.1:${server.port}/api/v1/webhooks/incoming/lst_1` };
+}
+
+/** A listener that answers with these bytes. */
+async function rawListener(answer: string) {
+  const server = await started(tcpServer((socket) => socket.once("data", () => socket.write(answer))));
+  return { url: `http://127.0.0.1:${server.port}/api/v1/webhooks/incoming/lst_1` };
 }
 
 /** The library's transports, each ending an exchange as its time does once the header section is there: no test waits. */
@@ -114,6 +121,36 @@ it("a listener's delay is kept where no attempt is left", async () => {
     .catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(DeliveryError);
   expect(failure).toMatchObject({ code: "RECEIVER_UNAVAILABLE", retryAfterMs: 120_000 });
+});
+
+it.each<[why: string, options: object, code: string]>([
+  ["the window is closed", { retry: { windowMs: 60_000 } }, "WINDOW_CLOSED"],
+  ["the wait is ended", { retry: { windowMs: 600_000 }, deadlineMs: 600_000 }, "ABORTED"],
+])("a listener's delay is kept where %s", async (_, options, code) => {
+  const { url } = await listener((response) => response.writeHead(429, { "Retry-After": "120" }).end());
+  const stop = new AbortController();
+  const sender = createSender({
+    url,
+    signer,
+    ...options,
+    observe: ({ type }) => type === "retry-scheduled" && stop.abort(),
+  });
+  await expect(sender.send({}, { signal: stop.signal })).rejects.toMatchObject({
+    code,
+    retryAfterMs: 120_000,
+  });
+});
+
+it.each([
+  ["fetch", fetchTransport()],
+  ["undici", undiciTransport(new Agent())],
+  ["node", nodeTransport()],
+])("blanks around a delay and a Location are none of it, over %s", async (_, transport) => {
+  const { url } = await rawListener(
+    "HTTP/1.1 429 Wait\r\nRetry-After: \t120 \t\r\nContent-Length: 0\r\n\r\n",
+  );
+  const failure = createSender({ url, signer, transport, retry: { maxAttempts: 1 } }).send({});
+  await expect(failure).rejects.toMatchObject({ retryAfterMs: 120_000 });
 });
 
 describe("User-Agent and Accept", () => {
