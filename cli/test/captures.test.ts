@@ -378,6 +378,24 @@ it.each(READ)("reads %s to the byte", async (_name, content) => {
   expect(seen).toMatchObject({ exit: 0, ok: true, mistakes: [] });
 });
 
+/** A text whose bytes are others than were sent gives no verdict; bytes may be in any encoding. */
+it.each<[name: string, content: () => string]>([
+  ["Chrome's copy as cURL (cmd)", () => cmdCommand(chromeCmd, BODY)],
+  ["Chrome's copy as fetch", () => fetchCall(LINES)],
+  ["webhook.site's request", () => JSON.stringify(webhookSite(LINES))],
+  ["webhook.site's CSV", () => csv([webhookSite(LINES)])],
+  ["an event of API Gateway", () => JSON.stringify(gateway("rest", LINES, false))],
+  ["a HAR file", () => har(LINES)],
+])("gives no verdict over %s in Latin-1", async (_name, content) => {
+  const latin1 = Buffer.from(content(), "latin1");
+  expect(latin1.includes(0xf6)).toBe(true);
+  expect(await verified(latin1)).toMatchObject({
+    exit: 3,
+    code: "TEXT_ENCODING",
+    text: expect.stringContaining("The capture is not UTF-8."),
+  });
+});
+
 /** The same captures with a mistake of the sender's in them: it is named, whatever the form. */
 it.each(READ.filter(([name]) => !name.startsWith("ngrok")))(
   "names the sender's mistake in %s",

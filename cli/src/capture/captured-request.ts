@@ -1,5 +1,6 @@
 // Reads a captured request in whatever form it is kept in.
 import { CliError, EXIT, usageError } from "../failure.js";
+import { textOf } from "../input/text.js";
 import { parseCapturedJson } from "./captured-json.js";
 import { isCsv, parseCsv } from "./csv-export.js";
 import { isTrace, isVerbose, parseTrace, parseVerbose } from "./curl-output.js";
@@ -34,10 +35,10 @@ export function withoutBody(name: string, why: string, hint?: string): CliError 
 
 function parsed(bytes: Buffer): CapturedRequest {
   const start = bytes.subarray(0, 4_096).toString("utf8");
-  const text = () => bytes.toString("utf8");
+  const text = () => textOf(bytes, "The capture"); // U+FFFD for a byte would be a change that nobody made
   if (/^(?:[$>%#]\s+|[A-Z]:\\[^>\n]{0,200}>\s*)?curl(?:\.exe)?\s/.test(start)) return parseCurl(text());
   if (isTrace(start)) return parseTrace(bytes.toString("latin1"));
-  if (isVerbose(start)) return parseVerbose(text());
+  if (isVerbose(start)) return parseVerbose(bytes.toString("utf8")); // which may show any answer's bytes
   if (isFetch(start)) return parseFetch(text());
   if (isHttp2(start)) return parseHttp2(bytes);
   if (isFollowed(start)) return parseFollowed(bytes);

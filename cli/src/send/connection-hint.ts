@@ -13,6 +13,8 @@ export function connectionHint(code: string, message: string, cause?: unknown): 
       : `Is a listener running? Start one with: hookproof listen --port ${port}`;
   if (reason === "ENOTFOUND" || reason === "EAI_AGAIN")
     return "The name of the host is not known: look for a typing mistake, or a network that is down.";
+  const [, header] = HEADER_SECTION.find(([form]) => form.test(reason)) ?? [];
+  if (header !== undefined) return `HTTP answers there, and ${header}.`;
   if (reason === "ECONNRESET" || code === "RESPONSE_INVALID")
     return "Something else than HTTP/1.1 may answer there: if it expects TLS, use https://; one that speaks HTTP/2 alone needs a proxy in front. Over https:// it may want another client certificate.";
   if (code !== "TLS_FAILED") return undefined;
@@ -32,6 +34,20 @@ export function connectionHint(code: string, message: string, cause?: unknown): 
   if (reason === "CERT_HAS_EXPIRED") return "The certificate has expired: the listener needs a new one.";
   return `The certificate is not trusted: name it, or its authority, with --ca <file>${port === undefined ? "." : ", or use --insecure."}`;
 }
+
+/** What Node's parser and undici call a header section that no client has to read (RFC 9112), in words. */
+const HEADER_SECTION: readonly (readonly [form: RegExp, words: string])[] = [
+  [/HEADERS?_OVERFLOW$/, "its header lines have more than 16 KiB: look which one grows, such as a cookie"],
+  [/^HPE_(?:CR|LF)_EXPECTED$/, "its header lines end with a line feed alone, where HTTP has CR and LF"],
+  [
+    /CONTENT_LENGTH|TRANSFER_ENCODING/,
+    "its Content-Length stands twice, is no number, or stands next to Transfer-Encoding",
+  ],
+  [
+    /^HPE_INVALID_HEADER_TOKEN$/,
+    "one of its header lines has no colon, a blank before it, a control character, or goes on in the next line",
+  ],
+];
 
 /** The messages of an error and of what caused it: a failed delivery holds OpenSSL's own two causes deep. */
 function wordsOf(error: unknown, depth = 0): string {
