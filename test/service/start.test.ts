@@ -152,6 +152,20 @@ describe("a mistake in a fixture", () => {
   });
 });
 
+it("a fixture's file in another encoding is refused, and one with a byte order mark is read", async () => {
+  const file = join(temporaryFolder("start"), "team.yaml");
+  const yaml = "users:\n  - { id: u_1, email: m\u00fc@example.com }\n";
+  for (const bytes of [Buffer.from(yaml, "latin1"), Buffer.from(`\uFEFF${yaml}`, "utf16le")]) {
+    writeFileSync(file, bytes);
+    await expect(readFixture(file)).rejects.toMatchObject({
+      code: "FIXTURE_INVALID",
+      message: expect.stringContaining("is not UTF-8"),
+    });
+  }
+  writeFileSync(file, `\uFEFF${yaml}`);
+  expect(await readFixture(file)).toEqual(await parseFixture(yaml));
+});
+
 describe("the type of an auth config", () => {
   it.each([
     ["okta", { okta: { domain: "a" } }, "AUTH_CONFIG_PROVIDER_TYPE_OKTA"],

@@ -24,7 +24,17 @@ const MAX_TOKENS = 3_000_000;
  * ```
  */
 export async function readFixture(file: string): Promise<Fixture> {
-  return parseFixture(await readFile(file, "utf8"), file);
+  return parseFixture(textOf(await readFile(file), file), file);
+}
+
+/** Without a byte order mark; what is no UTF-8 would be state that nobody wrote. */
+function textOf(bytes: Uint8Array, file: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    const description = "is not UTF-8: save it as UTF-8, as PowerShell 5 does not with >";
+    throw new FixtureError(file, [{ field: "", description, line: 1 }]);
+  }
 }
 
 /** A fixture from its text; `name` is what errors call it. */

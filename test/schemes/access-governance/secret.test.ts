@@ -89,6 +89,10 @@ describe("a secret", () => {
     [secret, []],
     [`${secret}\n`, [/white space/]],
     [` ${secret}`, [/white space/]],
+    [`\uFEFF${secret}`, [/byte order mark/]],
+    // A file in UTF-16, and one in Latin-1, read as UTF-8.
+    [Buffer.from(`\uFEFF${secret}`, "utf16le").toString("utf8"), [/no text in it: was its file in UTF-16/]],
+    [`${secret}\uFFFD`, [/no text in it/]],
     [`"${secret}"`, [/quote/]],
     [`${secret}=`, [/padding/]],
     [secret.replace("Q", "+"), [/\+ or \//]],
