@@ -5,6 +5,7 @@ import { HookproofError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import { ALGORITHM_FACTS, type Algorithm, checkAlgorithm } from "./algorithms.js";
 import { isOfLowOrder } from "./ed25519.js";
+import { readKey } from "./key-material.js";
 import { checkUse, DECRYPT_FIRST, nameIn } from "./unfit-key.js";
 
 export type { JWK };
@@ -131,7 +132,7 @@ async function importJwk({ alg: _, use: _use, ...jwk }: JWK, alg: Algorithm): Pr
 }
 
 /**
- * Imports a key in whatever form. Its reader is loaded here, so that no start with a secret or with a JWK waits for it.
+ * Imports a key in whatever form.
  *
  * @param refusal what a JWK was refused with as it is
  */
@@ -140,7 +141,6 @@ async function importForm(
   alg: Algorithm,
   refusal?: HookproofError,
 ): Promise<CryptoKey> {
-  const { readKey } = await import("./key-material.js");
   const read = readKey(key);
   if (read.form === "jwk") {
     if (refusal && JSON.stringify(read.jwk) === JSON.stringify(key)) throw refusal;
