@@ -60,6 +60,40 @@ describe("a run that proves nothing is no success", () => {
   });
 });
 
+/** A listener that answers as one with another secret does, and 429 from some request on. */
+async function limitedFrom(first: number) {
+  let requests = 0;
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => {
+      const isLimited = ++requests >= first;
+      const isAsked = request.headers["webhook-timestamp"] !== undefined;
+      if (isLimited) response.writeHead(429, { "Retry-After": "0" }).end();
+      else response.writeHead(isAsked ? 401 : 400).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/webhooks/incoming/lst_1`;
+}
+
+it("a rate limit that refuses some probes leaves no success, in each report", async () => {
+  const three = ["--only", "timestamp-missing", "--only", "signature-*", "--concurrency", "1"];
+  const words = /Not all was proved: \d+ of \d+ answers were 429\. Something limits/;
+  const pretty = await probed(await limitedFrom(6), ...three);
+  expect([pretty.exit, pretty.printed]).toEqual([8, expect.stringMatching(words)]);
+  expect(pretty.printed).toMatch(/✖ Not all/);
+  const tap = await probed(await limitedFrom(6), ...three, "--reporter", "tap");
+  expect([tap.exit, tap.printed]).toEqual([8, expect.stringContaining("Bail out! Not all was proved")]);
+  const junit = await probed(await limitedFrom(6), ...three, "--reporter", "junit");
+  expect([junit.exit, junit.printed]).toEqual([
+    8,
+    expect.stringMatching(/errors="1"[\s\S]*Not all was proved/),
+  ]);
+  const json = await probed(await limitedFrom(6), ...three, "--json");
+  expect([json.exit, JSON.parse(json.last)]).toMatchObject([8, { ok: false, fail: 0 }]);
+  expect(JSON.parse(json.last).pass).toBeGreaterThan(0);
+});
+
 it("with --expect the answers count, and not what they prove, unless none can be compared", async () => {
   const profile = join(folder, "unclear.json");
   const open = ["--only", "body-not-json-bad-proof"]; // the specification leaves the answer open

@@ -124,6 +124,19 @@ describe("a run that is interrupted leaves what came until then", () => {
     );
   });
 
+  it("counts no refusal as a pass while no correct request was accepted", async () => {
+    const stop = new AbortController();
+    const { url } = await holding(95, () => {
+      stop.abort();
+      return undefined;
+    });
+    // As a pipe: every result is printed.
+    const { exit, printed } = await tested(url, stop, () => {}, ["--json"]);
+    const last = JSON.parse(printed.trim().split("\n").at(-1) ?? "");
+    expect([exit, last.pass]).toEqual([130, 0]);
+    expect(printed).toContain("no correct request was accepted before the interruption");
+  });
+
   it("also while its mistake is looked for: no verdict is made of half a search", async () => {
     const { all, verdict } = await counts();
     const stop = new AbortController();

@@ -82,7 +82,7 @@ export const test: Command = {
     [3, "secret or key missing"],
     [6, "no answer"],
     [7, "a probe failed, or an answer differs from --expect"],
-    [8, "nothing was proved: no probe passed and none failed"],
+    [8, "not proved: no probe passed and none failed, or a rate limit refused some"],
     [130, "interrupted; the report has what was answered until then"],
   ],
   async run(context) {
@@ -155,7 +155,7 @@ async function sendProbes(context: Context): Promise<number> {
   const isInterrupted = failure !== undefined && io.stopSignal.aborted;
   if (failure && !isInterrupted && seen.length === 0) throw failure.error;
   // What a pass is worth is known only now.
-  const results = weighed(seen, verdict);
+  const results = weighed(seen, verdict, failure !== undefined);
   report.begin(run);
   for (const result of results) report.result(result);
   if (seen.length > 0) report.verdict(verdict);

@@ -241,7 +241,7 @@ export const EXITS: Readonly<Record<number, Explanation>> = {
     "The output names the check.",
   ],
   [EXIT.notProved]: [
-    "A test has proved nothing: every answer was a rate limit or left open, every probe was skipped, or none was selected.",
+    "A test is no proof: answers were a rate limit (429), all were left open, every probe was skipped, or none was selected.",
     "The output says which; a listener is tested only by probes that it passes or fails.",
   ],
   [EXIT.duplicate]: ["Duplicate, and --fail-on-duplicate was given.", "A new event needs a new id."],

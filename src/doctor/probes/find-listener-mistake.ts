@@ -5,8 +5,14 @@ import { newEventId } from "../../core/event.js";
 import { type HeaderPair, onlyValue } from "../../core/headers.js";
 import { harmless } from "../../core/options.js";
 import { inOrder } from "../../sender/send-many.js";
-import { commonStatus, frontVerdict } from "./in-front.js";
-import { type JointVerdict, jointVerdict, refusesInWords, verdictOfChoices } from "./joint-verdict.js";
+import { closedVerdict, commonStatus, type Front, frontOf } from "./in-front.js";
+import {
+  type JointVerdict,
+  jointVerdict,
+  refusesInWords,
+  stopsAnswering,
+  verdictOfChoices,
+} from "./joint-verdict.js";
 import {
   isAccepted,
   type ListenerVerdict,
@@ -70,6 +76,10 @@ export async function findListenerMistake(
   } = {},
 ): Promise<ListenerVerdict | undefined> {
   checkRun("findListenerMistake", options, { onProgress: "function" });
+  const closed = closedVerdict(results);
+  if (closed) return closed;
+  const stops = stopsAnswering(results);
+  if (stops) return byProbes(stops);
   const proof = proofIn(results, target.auth.method);
   if (proof.wrong === undefined) return undefined;
   const { auth } = target;
@@ -80,10 +90,10 @@ export async function findListenerMistake(
   const asked = alike === undefined ? 0 : 1;
   if (asked > 0) onProgress?.(0, asked);
   const front = alike === undefined ? undefined : await whoAnswers(target, alike, { results, options });
-  if (front) return front;
+  if (front?.isSure && front.verdict) return front.verdict;
   if (isAccepted(proof.wrong)) return verdictOfProbe(results, { always: WRONG_PROOF[auth.method] });
   const scope = scopeOf(results, proof);
-  const search = { target, results, proof, options, asked, onProgress };
+  const search = { target, results, proof, options, asked, front, onProgress };
   if (scope === undefined) return withoutSearch(search);
   if (auth.method === "hmac") {
     const requests =
@@ -168,12 +178,12 @@ async function whoAnswers(
   target: ProbeTarget,
   alike: number,
   { results, options }: Pick<Search, "results" | "options">,
-): Promise<ListenerVerdict | undefined> {
+): Promise<Front | undefined> {
   const run = { ...probeRun(target, options), progress: { answered: true } };
   const headers: HeaderPair[] = [["Content-Type", "application/json"]];
   const answer = await sendBuilt({ method: "POST", url: run.url, headers, body: utf8("{}") }, run);
   if ("skipped" in answer || !("status" in answer) || answer.status !== alike) return undefined;
-  return frontVerdict(results, answer, 1);
+  return frontOf(results, answer, { requests: 1, isHmac: target.auth.method === "hmac" });
 }
 
 interface Search {
@@ -183,15 +193,18 @@ interface Search {
   readonly options: RunProbesOptions;
   /** How many requests were sent before. */
   readonly asked: number;
+  /** What is known of who answers, where all answers are alike. */
+  readonly front: Front | undefined;
   readonly onProgress: ((answered: number, requests: number) => void) | undefined;
 }
 
 /** Sends the requests in their order until the listener accepts one. */
 async function searched<Kit extends RequestKit>(
-  { target, results, proof, options, asked, onProgress }: Search,
+  search: Search,
   requests: readonly WrongRequest<Kit>[],
   kitFor: (facts: RequestFacts) => Kit,
 ): Promise<ListenerVerdict | undefined> {
+  const { target, results, proof, options, asked, front, onProgress } = search;
   const run = { ...probeRun(target, options), progress: { answered: true } };
   const sent = { count: 0, software: "" };
   let [answered, planned] = [asked, asked];
@@ -212,10 +225,12 @@ async function searched<Kit extends RequestKit>(
     return undefined;
   };
   const found = await firstAccepted(requests);
-  if (found === undefined)
+  if (found === undefined) {
+    if (front?.verdict) return { ...front.verdict, requests: sent.count + 1 };
     return refusesRight(proof)
-      ? unexplained(target, results, proof, sent.count)
-      : withoutSearch({ target, results, proof, options, asked, onProgress });
+      ? unexplained(target, results, proof, { requests: sent.count, told: front?.told ?? "" })
+      : withoutSearch(search);
+  }
   const detail = found.variants && (await firstAccepted(found.variants))?.detail;
   return verdictOf(found.mistakes, results, proof, { ...sent, detail });
 }

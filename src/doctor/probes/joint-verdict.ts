@@ -1,5 +1,5 @@
 // Names what several answers show together, where the first of them alone would mislead.
-import { shown } from "../../core/shown.js";
+import { countOf, shown } from "../../core/shown.js";
 import { isAccepted, type ListenerVerdict, type Proof, WRONG_PROOF } from "./listener-verdict.js";
 import type { ProbeResult } from "./send-probe.js";
 
@@ -20,6 +20,38 @@ export function jointVerdict(results: readonly ProbeResult[], proof: Proof): Joi
     takesForOld(results) ??
     refusesOneOtherwise(results, proof)
   );
+}
+
+/** So many of the last answers have to be alike. */
+const MIN_LAST = 15;
+/** So many of them have to be other ones than before. */
+const MIN_CHANGED = 8;
+
+/** From some probe on everything gets one refusal, or nothing, which was not so before. */
+export function stopsAnswering(results: readonly ProbeResult[]): JointVerdict | undefined {
+  const sent = results.filter(({ outcome, status }) => outcome !== "skip" && status !== 429);
+  const seenBy = ({ status, failure }: ProbeResult) => status ?? failure;
+  const last = sent.at(-1);
+  const kind = last && seenBy(last);
+  if (kind === undefined || kind === 401 || kind === 400 || (typeof kind === "number" && kind < 400))
+    return undefined;
+  const from = sent.findLastIndex((one) => seenBy(one) !== kind) + 1;
+  const [before, after] = [sent.slice(0, from), sent.slice(from)];
+  const wasRefused = ({ status, expected }: ProbeResult) => status === 401 && expected[0] === 401;
+  const changed = after.filter(({ expected }) => expected[0] === 401 && !expected.includes(kind as number));
+  if (after.length < MIN_LAST || changed.length < MIN_CHANGED || !before.some(wasRefused)) return undefined;
+  if (before.filter((one) => seenBy(one) === kind).length > before.length / 4) return undefined;
+  const [first = last] = after;
+  const words =
+    typeof kind === "number"
+      ? `everything is answered ${kind}, also wrong proofs, which were answered 401 before: something bans this machine after so many requests or refusals`
+      : `nothing is answered any more (${kind}): it has stopped, or something bans this machine after so many requests or refusals`;
+  return {
+    id: first?.id ?? "",
+    sentence: `After ${countOf(before.length, "answer")} ${words}.`,
+    fix: "Look into its log, and take the limit away for this test, such as fail2ban's or a firewall's.",
+    follows: after.filter(({ outcome }) => outcome === "fail" || outcome === "unclear"),
+  };
 }
 
 /** A correct request failed, and others that are as correct were accepted. */

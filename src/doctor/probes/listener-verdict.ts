@@ -46,8 +46,9 @@ export interface Proof {
 
 /** What the results say about right and wrong proofs. */
 export function proofIn(results: readonly ProbeResult[], method: keyof typeof WRONG_PROOF): Proof {
+  // What a rate limit answers says nothing of a proof.
   const statusOf = (...ids: string[]) =>
-    results.find(({ id, status }) => ids.includes(id) && status !== undefined)?.status;
+    results.find(({ id, status }) => ids.includes(id) && status !== undefined && status !== 429)?.status;
   const right = statusOf("correct-request");
   // One error of the server is no refusal where other correct requests are accepted.
   const other = results.find(
@@ -65,9 +66,9 @@ export function isAccepted(status: number | undefined): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }
 
-/** Whether it is certain that the listener refuses correct requests; a rate limit says nothing about them. */
+/** Whether it is certain that the listener refuses correct requests. */
 export function refusesRight({ right, harmless }: Proof): boolean {
-  return right === undefined || right === 429
+  return right === undefined
     ? harmless !== undefined && [401, 403, 404, 407].includes(harmless)
     : !isAccepted(right);
 }
@@ -102,8 +103,23 @@ export function passesWith(refusal: number | undefined, results: readonly ProbeR
     .map(({ id }) => id);
 }
 
-function wordsOf(id: string): ListenerWords {
-  const words = rowOf(id)?.listener;
+/** What a listener demands that no sender has to send, and which is therefore no mistake of the catalogue. */
+const DEMANDS: Readonly<Record<string, ListenerWords>> = {
+  "demands-iat": {
+    family: "token",
+    accepts: "tokens with iat",
+    bug: "it demands a claim that tokens of the service do not have",
+  },
+  "demands-iss": {
+    family: "token",
+    accepts: "tokens with iss and iat",
+    bug: "it demands claims that tokens of the service do not have",
+  },
+};
+
+/** The words for a mistake of a listener. */
+export function wordsOf(id: string): ListenerWords {
+  const words = rowOf(id)?.listener ?? DEMANDS[id];
   if (words === undefined) throw new Error(`the mistake ${id} has no words for a listener`);
   return words;
 }
@@ -118,6 +134,11 @@ function sentenceOf(words: readonly ListenerWords[], refuses: boolean, detail?: 
 
 /** What one mistake alone demands, where that of its family says something else. */
 const OWN_FIXES: Readonly<Record<string, string>> = {
+  "bearer-missing": "Take the token that stands after Bearer and a space.",
+  "claim-exp-milliseconds": "Compare exp in seconds: now < exp <= now + 600.",
+  "claim-exp-too-far": "Accept exp up to 600 s ahead: the sender chooses how long a token lives.",
+  "demands-iat": "Demand sub, aud, exp, jti, htm and htb_s256 alone: exp bounds a token's age.",
+  "demands-iss": "Demand sub, aud, exp, jti, htm and htb_s256 alone: sub says who has sent it.",
   "token-signature-der":
     "Verify r and s of 32 bytes each, not DER: in Node with dsaEncoding 'ieee-p1363', in Java as SHA256withECDSAinP1363Format.",
 };
@@ -180,7 +201,7 @@ export function unexplained(
   { auth }: ProbeTarget,
   results: readonly ProbeResult[],
   proof: Proof,
-  requests: number,
+  { requests, told }: { readonly requests: number /** Of an answer that all got. */; readonly told: string },
 ): ListenerVerdict {
   const status = proof.right ?? proof.harmless ?? 0;
   const isHmac = auth.method === "hmac";
@@ -188,13 +209,15 @@ export function unexplained(
     status >= 500 ? "it fails with a server error" : "no known mistake explains it",
     status >= 500
       ? "Look into its log."
-      : isHmac
-        ? `Compare the first 8 characters of the SHA-256 of the secret's text on both sides (here ${secretFingerprint(auth.secret)}): printf %s "$SECRET" | openssl dgst -sha256.`
-        : "Compare the key set that the listener has with hookproof jwks check <url>.",
+      : status !== 401
+        ? `Look into its answer and its log: ${status} is not the status for a wrong proof.`
+        : isHmac
+          ? `Compare the first 8 characters of the SHA-256 of the secret's text on both sides (here ${secretFingerprint(auth.secret)}): printf %s "$SECRET" | openssl dgst -sha256.`
+          : "Compare what it demands of the claims with a token's, first aud and sub, which are public URLs; and look at the key set that it has with hookproof jwks check <url>.",
   ];
   return {
     id: isHmac ? "signature-unexplained" : "token-signature-unexplained",
-    sentence: `It refuses correct requests with ${status}, and ${requests} requests with known mistakes too: ${cause}.`,
+    sentence: `It refuses correct requests with ${status}${told}, and ${requests} requests with known mistakes too: ${cause}.`,
     fix,
     follows: followersOf(results, [], proof),
     unproved: passesWith(refusalOf(proof), results),

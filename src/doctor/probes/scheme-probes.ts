@@ -1,10 +1,11 @@
 // Probes a listener of any scheme.
 
-import { bodyBytes } from "../../core/bytes.js";
+import { bodyBytes, utf8 } from "../../core/bytes.js";
 import type { HeaderPair } from "../../core/headers.js";
 import { checkOptions } from "../../core/options.js";
 import type { Signer } from "../../schemes/scheme.js";
 import { targetUrl } from "../../sender/sign-request.js";
+import { closedVerdict, commonStatus, frontOf } from "./in-front.js";
 import { isAccepted, type ListenerVerdict, passesWith } from "./listener-verdict.js";
 import type { Probe, ProbeDefinition } from "./probe.js";
 import { added, type ProbeRequest, type RequestFacts, type RequestKit, without } from "./requests.js";
@@ -168,6 +169,8 @@ export function schemeVerdict(results: readonly ProbeResult[]): ListenerVerdict 
   const accepted = failed.filter(({ id, status }) => id !== "correct-request" && isAccepted(status));
   const first = right ?? accepted[0] ?? failed[0];
   if (first === undefined) return undefined;
+  const front = closedVerdict(results) ?? (accepted.length === failed.length ? undefined : frontIn(results));
+  if (front) return front;
   const { id, title, fix = "", means = "", status = "nothing" } = first;
   const others = accepted.slice(1).map((one) => one.title);
   const sentence =
@@ -179,6 +182,18 @@ export function schemeVerdict(results: readonly ProbeResult[]): ListenerVerdict 
   const follows = (right ? failed : accepted).map((one) => one.id);
   const unproved = passesWith(isAccepted(right?.status) ? undefined : right?.status, results);
   return { id, sentence, fix, follows, unproved, requests: 0 };
+}
+
+/** Who answers in the listener's place, by what is kept of the answers. */
+function frontIn(results: readonly ProbeResult[]): ListenerVerdict | undefined {
+  const status = commonStatus(results);
+  const answer = results.find((one) => one.status === status)?.answer;
+  if (status === undefined || answer === undefined) return undefined;
+  const { body = "" } = answer;
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const kept = { status, headers: Object.entries(answer.headers ?? {}), body: utf8(text) };
+  const { verdict, isSure } = frontOf(results, kept, { requests: 0, isHmac: false });
+  return isSure ? verdict : undefined;
 }
 
 type SchemeProbe = ProbeDefinition<SchemeKit>;

@@ -155,7 +155,7 @@ async function sendOnce<Kit extends RequestKit>(
   const verdict = isOne ? judge(probe, last) : judgeCopies(answers);
   const answered = answers.filter((copy): copy is Answered => "status" in copy);
   // Of copies, one that was not limited says enough.
-  const paced = answered.find(({ status }) => status !== 429) ?? answered[0];
+  const paced = answered.find(({ status }) => status !== 429 && status !== 503) ?? answered[0];
   return { ending: { ...verdict, ...seen }, last, ...(paced && { paced }) };
 }
 

@@ -1,7 +1,15 @@
 // Requests with one known mistake each, to find a listener that makes it too.
 import { digestOf, hmacOf } from "#hash";
-import { concatBytes, decodeBase64url, encodeBase64, encodeBase64url, utf8 } from "../../core/bytes.js";
+import {
+  bodyBytes,
+  concatBytes,
+  decodeBase64url,
+  encodeBase64,
+  encodeBase64url,
+  utf8,
+} from "../../core/bytes.js";
 import { AUTHORIZATION_HEADER } from "../../core/headers.js";
+import { DEFAULT_TOKEN_LIFETIME_SECONDS } from "../../core/protocol.js";
 import { SIGNATURE_HEADER, signingHead } from "../../schemes/access-governance/protocol.js";
 import { SERIALISING_MISTAKES } from "../diagnose/mistakes/body.js";
 import { URL_MISTAKES } from "../diagnose/mistakes/claim-url.js";
@@ -91,22 +99,27 @@ export function wrongSignatures(secret: string): readonly WrongRequest<HmacKit>[
     )
     .flatMap((one) => PAIRED.map(([ids, , spell]) => respelled(one, ids, 3, spell)));
   return [
-    ...[...single, ...spelled, ...wrongNames<HmacKit>(SIGNATURE_HEADER), ...otherClocks<HmacKit>()].toSorted(
-      (a, b) => a.weight - b.weight,
-    ),
+    ...[
+      ...single,
+      ...spelled,
+      ...wrongNames<HmacKit>(SIGNATURE_HEADER),
+      ...otherClocks((kit: HmacKit, timestamp) => kit.signed({ timestamp: String(timestamp) })),
+    ].toSorted((a, b) => a.weight - b.weight),
     ...pairs,
   ];
 }
 
 /** Requests that are right by another clock: a clock that is off by minutes, or by the hours of a time zone. */
-function otherClocks<Kit extends RequestKit>(): readonly WrongRequest<Kit>[] {
+function otherClocks<Kit extends RequestKit>(
+  signedAt: (kit: Kit, timestamp: number) => ReturnType<WrongRequest<Kit>["build"]>,
+): readonly WrongRequest<Kit>[] {
   const hours = Array.from({ length: 12 }, (_, index) => (index + 1) * 3600);
   return [600, 1800, ...hours]
     .flatMap((seconds) => [-seconds, seconds])
     .map((away) => ({
       mistakes: [away < 0 ? "timestamp-stale" : "timestamp-ahead"],
       weight: 2,
-      build: (kit) => kit.signed({ timestamp: String(kit.nowSeconds + away) }),
+      build: (kit) => signedAt(kit, kit.nowSeconds + away),
     }));
 }
 
@@ -296,12 +309,18 @@ async function otherHmac(
   return encodeBase64url(new Uint8Array(await crypto.subtle.sign("HMAC", imported, bytes)));
 }
 
+type Claims = NonNullable<TokenChanges["claims"]>;
+
+async function sha512Of(body: string | Uint8Array): Promise<string> {
+  return encodeBase64url(new Uint8Array(await crypto.subtle.digest("SHA-512", bodyBytes(body).slice())));
+}
+
 /** Every token with one known mistake, the likeliest first. */
 export function wrongTokens(): readonly WrongRequest<TokenKit>[] {
-  const claims = (id: string, weight: number, changes: (kit: TokenKit) => TokenChanges["claims"]) => ({
+  const claims = (id: string, weight: number, changes: (kit: TokenKit) => Claims | Promise<Claims>) => ({
     mistakes: [id],
     weight,
-    build: (kit: TokenKit) => kit.withToken({ claims: changes(kit) ?? {} }),
+    build: async (kit: TokenKit) => kit.withToken({ claims: await changes(kit) }),
   });
   const bodyHash = (kit: TokenKit) => digestOf("sha256", [partsOf(kit).body]);
   const all: readonly WrongRequest<TokenKit>[] = [
@@ -326,17 +345,28 @@ export function wrongTokens(): readonly WrongRequest<TokenKit>[] {
     claims("claim-aud-list", 1, ({ url }) => ({ aud: [url] })),
     claims("claim-htm-case", 1, () => ({ htm: "post" })),
     claims("claim-jti-spelling", 2, ({ eventId }) => ({ jti: eventId.replaceAll("-", "") })),
+    claims("claim-jti-spelling", 2, ({ eventId }) => ({ jti: eventId.toUpperCase() })),
+    claims("demands-iat", 1, ({ nowSeconds }) => ({ iat: nowSeconds })),
+    claims("demands-iss", 2, ({ nowSeconds, baseUrl }) => ({ iat: nowSeconds, iss: baseUrl })),
+    claims("claim-exp-too-far", 1, ({ nowSeconds }) => ({ exp: nowSeconds + 30 })),
     claims("claim-exp-milliseconds", 1, ({ nowSeconds }) => ({ exp: (nowSeconds + 300) * 1000 })),
     claims("claim-htb-hex", 1, (kit) => ({ htb_s256: hexOf(bodyHash(kit)) })),
     claims("claim-htb-base64", 1, (kit) => ({
       htb_s256: encodeBase64(decodeBase64url(bodyHash(kit)) ?? new Uint8Array()),
     })),
+    claims("claim-htb-padded", 1, (kit) => ({ htb_s256: padded(bodyHash(kit)) })),
+    claims("claim-htb-sha512", 2, async (kit) => ({ htb_s256: await sha512Of(partsOf(kit).body) })),
     claims("claim-htb-of-signing-input", 2, (kit) => {
       const { timestamp, eventId, body } = partsOf(kit);
       return { htb_s256: digestOf("sha256", [signingHead(timestamp, eventId), body]) };
     }),
     ...wrongTokenBodies(),
-    ...otherClocks<TokenKit>(),
+    ...otherClocks((kit: TokenKit, timestamp) =>
+      kit.withToken(
+        { claims: { exp: timestamp + DEFAULT_TOKEN_LIFETIME_SECONDS } },
+        { timestamp: String(timestamp) },
+      ),
+    ),
   ];
   return all.toSorted((a, b) => a.weight - b.weight);
 }

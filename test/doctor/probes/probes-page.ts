@@ -42,7 +42,7 @@ export function probesPage(): string {
 const INTRODUCTION = [
   "- **pass**: the answer is one of those expected.",
   "- **fail**: it is not. A server error (5xx) fails every probe, and so does no answer from a listener that answered before. A listener that accepts what it must refuse may have run its automation.",
-  "- **unclear**: the specification leaves the answer to the listener, and it is another one than [decisions.md](decisions.md) or the RFC says; or the answer proves nothing, such as 429. It fails a run with `--strict` only.",
+  "- **unclear**: the specification leaves the answer to the listener, and it is another one than [decisions.md](decisions.md) or the RFC says; or the answer proves nothing, such as 429. It fails a run with `--strict` only; a run with 429 among its answers, and no failure, ends with 8.",
   "- **skip**: the probe would run the automation and may not (`--allow-trigger`, or `allowTrigger`), the request before it was not answered as it must be, or this key or runtime cannot make the request.",
   "",
   "For a probe marked _runs_ a correct listener runs its automation. Where the specification leaves something to the listener, the mark says what, and where the expected answer comes from.",

@@ -186,6 +186,20 @@ const HTB_LISTENERS: Readonly<Partial<Record<SignatureForm, Pick<MistakeRow, "li
       bug: "it compares standard base64",
     },
   },
+  padded: {
+    listener: {
+      family: "token",
+      accepts: "tokens with htb_s256 padded",
+      bug: "it compares base64url with =",
+    },
+  },
+  sha512: {
+    listener: {
+      family: "token",
+      accepts: "tokens whose htb_s256 is by SHA-512",
+      bug: "it hashes the body with SHA-512",
+    },
+  },
 };
 
 /** The body hash is written in another way than base64url; its value may be right. */

@@ -135,6 +135,11 @@ export const EXPIRY_MISTAKES: readonly FoundMistake<Expiry>[] = [
     title: "exp too far ahead",
     message: "The claim exp is more than 10 minutes ahead.",
     fix: `${EXP} 600 at most.`,
+    listener: {
+      family: "token",
+      accepts: "tokens that expire within 30 seconds",
+      bug: "it demands a shorter life than 10 minutes of them",
+    },
     find({ past, wasValid, zone }) {
       const tooFar = -past - MAX_TOKEN_LIFETIME_SECONDS;
       return tooFar > 0 && !wasValid && zone === undefined && `${this.message} It is ${tooFar} s too far.`;
