@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { promisify } from "node:util";
+import { inspect, promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { itWith } from "../../test/kit/needs.js";
@@ -38,8 +38,12 @@ interface Seen {
   readonly text: string;
 }
 
-async function verified(content: string | Uint8Array, ...flags: string[]): Promise<Seen> {
+function verified(content: string | Uint8Array, ...flags: string[]): Promise<Seen> {
   writeFileSync(path("captured"), content);
+  return verifiedBy(path("captured"), ...flags);
+}
+
+async function verifiedBy(...words: string[]): Promise<Seen> {
   const written: Buffer[] = [];
   const sink = () =>
     new Writable({
@@ -49,7 +53,7 @@ async function verified(content: string | Uint8Array, ...flags: string[]): Promi
       },
     });
   const exit = await run(
-    ["verify", path("captured"), "--secret-file", path("secret.txt"), "--ignore-time", "--json", ...flags],
+    ["verify", ...words, "--secret-file", path("secret.txt"), "--ignore-time", "--json"],
     {
       stdin: Readable.from([]),
       stdout: sink(),
@@ -372,6 +376,160 @@ const READ: readonly (readonly [name: string, content: () => string | Uint8Array
   ["tshark's followed stream as a hex dump", () => tshark("hex", LINES)],
 ];
 
+const HEADERS = headersOf(BODY, length(BODY));
+const inJson = (headers: unknown, more: object = { body: BODY }) =>
+  JSON.stringify({ method: "POST", url: PATH, headers, ...more });
+const curl = (body: string) =>
+  `curl ${URL_OF_LISTENER} ${Object.entries(headersOf(body))
+    .map(([name, value]) => `-H '${name}: ${value}'`)
+    .join(" ")} --data-raw '${body.replaceAll("'", "'\\''")}'`;
+const cgi = (name: string) =>
+  (/^content-(?:type|length)$/i.test(name) ? name : `HTTP_${name}`).toUpperCase().replaceAll("-", "_");
+const keyed = Object.entries(HEADERS).map(([key, value]) => ({ key, value }));
+const psCall = (headers: string, body: string, more = "") =>
+  `Invoke-RestMethod ${URL_OF_LISTENER} -Method Post -Headers ${headers} -ContentType 'application/json' -Body ${body}${more}`;
+const psHeaders = `@{${Object.entries(headersOf(BODY))
+  .map(([name, value]) => `'${name}'='${value}'`)
+  .join(";")}}`;
+
+/** The same request as other programs hand it over. */
+const READ_TOO: readonly (readonly [name: string, content: () => string | Uint8Array])[] = [
+  ["headers as Node's flat list", () => inJson(Object.entries(HEADERS).flat())],
+  ["headers as lines", () => inJson(Object.entries(HEADERS).map(([name, value]) => `${name}: ${value}`))],
+  [
+    "headers as one text",
+    () =>
+      inJson(
+        Object.entries(HEADERS)
+          .map((pair) => pair.join(": "))
+          .join("\r\n"),
+      ),
+  ],
+  ["headers as key and value", () => inJson(keyed)],
+  [
+    "headers as CGI names them",
+    () => inJson(Object.fromEntries(Object.entries(HEADERS).map(([n, v]) => [cgi(n), v]))),
+  ],
+  [
+    "an event of Lambda at CloudFront",
+    () =>
+      JSON.stringify({
+        Records: [
+          {
+            cf: {
+              request: {
+                method: "POST",
+                uri: PATH,
+                querystring: "",
+                headers: Object.fromEntries(keyed.map((one) => [one.key.toLowerCase(), [one]])),
+                body: {
+                  data: Buffer.from(BODY).toString("base64"),
+                  encoding: "base64",
+                  inputTruncated: false,
+                },
+              },
+            },
+          },
+        ],
+      }),
+  ],
+  [
+    "Pipedream's event",
+    () => JSON.stringify({ event: JSON.parse(inJson(HEADERS, { bodyRaw: BODY, body: {} })) }),
+  ],
+  [
+    "Insomnia's export",
+    () =>
+      JSON.stringify({
+        resources: [
+          { _type: "workspace" },
+          {
+            _type: "request",
+            method: "POST",
+            url: URL_OF_LISTENER,
+            headers: Object.entries(headersOf(BODY)).map(([name, value]) => ({ name, value })),
+            body: { mimeType: "application/json", text: BODY },
+          },
+        ],
+      }),
+  ],
+  ["a collection of Postman's API", () => JSON.stringify({ collection: postman(BODY) })],
+  ["a fence of Markdown", () => `\`\`\`http\n${wire(BODY, { end: "\n" })}\n\`\`\`\n`],
+  [
+    "a file of an HTTP client",
+    () => `### send\n@host = x\n${wire(BODY, { end: "\n", lengths: false })}\n\n### next\n`,
+  ],
+  ["a mail that quotes it", () => String(wire(BODY, { end: "\n" })).replace(/^/gm, "> ")],
+  ["a request with colours", () => `\u001b[32m${wire(ASCII)}`.replace("POST", "POST\u001b[39m")],
+  ["a hex stream", () => wire(BODY).toString("hex")],
+  ["the same in base64", () => wire(BODY).toString("base64")],
+  ["a request in a JSON text", () => JSON.stringify(String(wire(BODY)))],
+  ["header lines and a body", () => String(wire(BODY)).split("\r\n").slice(1).join("\r\n")],
+  ["a sign of no width in front", () => `\u200b${wire(BODY)}`],
+  ["curl in a script", () => `#!/bin/sh\n# sends it\ntime /usr/bin/${curl(BODY)}`],
+  ["curl behind a prompt", () => `me@host:~/a b$ ${curl(BODY)}`],
+  ["a call of fetch with numbers", () => fetchCall(BODY).replace(`"${TIMESTAMP}"`, TIMESTAMP)],
+  [
+    "PowerShell with the headers above",
+    () => `$h = ${psHeaders}\n${psCall("$h", `'${BODY.replaceAll("'", "''")}'`)}`,
+  ],
+  ["PowerShell with a here-string", () => psCall(psHeaders, `@'\n${BODY}\n'@`)],
+];
+
+it.each(READ_TOO)("reads %s as it is", async (_name, content) => {
+  expect(await verified(content())).toMatchObject({ exit: 0, ok: true });
+});
+
+it("reads headers of --headers that are JSON", async () => {
+  writeFileSync(path("headers.json"), JSON.stringify(Object.entries(HEADERS).flat()));
+  writeFileSync(path("body.json"), BODY);
+  const flags = ["--headers", `@${path("headers.json")}`, "--body", `@${path("body.json")}`];
+  expect(await verifiedBy(...flags)).toMatchObject({ exit: 0, ok: true });
+});
+
+describe("what a capture does not have is no cause", () => {
+  const proof = headersOf(BODY)["Webhook-Signature"] ?? "";
+  it.each([
+    ["a masked signature", String(wire(BODY)).replace(proof, "[REDACTED]"), "masked or cut"],
+    ["a signature of stars", String(wire(BODY)).replace(proof, "********"), "masked or cut"],
+    [
+      "a signature that was cut",
+      inJson({ ...HEADERS, "Webhook-Signature": `${proof.slice(0, 8)}...` }),
+      "masked or cut",
+    ],
+    ["a request without a body", inJson(HEADERS, {}), "no member with a body"],
+    ["a body that is null", inJson(HEADERS, { body: null }), "no member with a body"],
+    [
+      "a body that a log cut",
+      inJson(headersOf(BODY), { body: `${BODY.slice(0, 20)}...` }),
+      "what a log has cut",
+    ],
+    ["headers of HTTP/2 alone", http2(BODY).split("\n\n")[0] ?? "", "headers alone"],
+    ["a HAR file with half a body", har(BODY).replace(JSON.stringify(BODY), '"{\\"a"'), "by bodySize"],
+    ["fetch without its body", fetchCall("").replace('"body": "",', ""), "leave out what is no text"],
+    ["a body of -InFile", psCall(psHeaders, "", "").replace(" -Body ", " -InFile a.json"), "-InFile"],
+    [
+      "a body of standard input",
+      `cat a.json | ${curl(BODY).replace(/--data-raw.*/s, "-d @-")}`,
+      "standard input",
+    ],
+    [
+      "Guzzle's output",
+      `* Trying\n> ${String(wire(BODY)).split("\r\n\r\n")[0]}\n\n* sent`,
+      "does not show the body",
+    ],
+    [
+      "curl -v behind a note",
+      `Note: Unnecessary use of -X\n> ${String(wire(BODY)).split("\r\n\r\n")[0]?.replaceAll("\r\n", "\n> ")}\n> \n`,
+      "does not show the body",
+    ],
+  ])("%s", async (_name, content, words) => {
+    const seen = await verified(content);
+    expect([seen.exit, seen.mistakes]).toEqual([3, []]);
+    expect(seen.text).toContain(words);
+  });
+});
+
 it.each(READ)("reads %s to the byte", async (_name, content) => {
   const seen = await verified(content());
   expect(seen.text).not.toContain("error[");
@@ -583,6 +741,45 @@ describe("a form that is known and cannot be read is named, with the way to one 
       "formdata",
       "hookproof listen",
     ],
+    [
+      "a log of uvicorn",
+      'INFO:     127.0.0.1:5 - "POST /a HTTP/1.1" 401 Unauthorized',
+      "server's log",
+      "listen",
+    ],
+    [
+      "a log of a load balancer",
+      'https 2026-01-01T00:00:00Z app/lb/1 1.2.3.4:1 "POST https://a:443/ HTTP/1.1" "c=d"',
+      "server's log",
+      "listen",
+    ],
+    ["a log of morgan", "POST /a/b 401 2.345 ms - 22", "server's log", "listen"],
+    [
+      "a print of Node",
+      inspect({ host: "a", "webhook-timestamp": TIMESTAMP }),
+      "console.log",
+      "isBase64Encoded",
+    ],
+    ["a print of Python", "{'Host': 'a', 'Webhook-Timestamp': '1'}", "Python", "isBase64Encoded"],
+    ["a print of PHP", "Array\n(\n    [Host] => a\n)", "PHP", "isBase64Encoded"],
+    ["a print of Go", "map[Host:[a] Webhook-Timestamp:[1]]", "Go", "isBase64Encoded"],
+    ["what Python's client prints", "send: b'POST /a HTTP/1.1\\r\\n'", "debugging", "listen"],
+    ["the log of OkHttp", "--> POST https://a/ http/1.1\nA: b", "OkHttp", "--> END"],
+    ["program code", 'import requests\nrequests.post("x")', "program code", "listen"],
+    ["a browser's panel", "Request URL\nhttps://a/\nRequest Method\nPOST", "panel", "HAR"],
+    ["Wireshark as C", "char peer0_0[] = { /* Packet 4 */\n0x50 };", "Wireshark", "Raw"],
+    ["ngrep", "interface: lo\nfilter: port 80\n", "ngrep", "tcpdump -w"],
+    ["a dump of od", "0000000   P   O   S   T", "od", "xxd"],
+    ["a page", "<!DOCTYPE html><title>Log in</title>", "HTML", "sent"],
+    ["a token", "eyJhbGciOiJFUzI1NiJ9.e30.AAAA", "token", "hookproof inspect"],
+    ["nothing", " \n", "empty", ""],
+    ["headers in JSON alone", JSON.stringify(HEADERS), "headers alone", "--headers"],
+    ["headers of an unknown form", inJson([1, 2]), "form that is not known", "rawHeaders"],
+    ["curl with variables", `curl https://a/ -H "Webhook-Timestamp: $TS" -d '{}'`, "$TS", "--trace"],
+    ["curl of PowerShell", "PS C:\\a> curl.exe https://a/ -d '{}'", "PowerShell", "--trace"],
+    ["curl with typographic quotes", "curl https://a/ -H \u201ca: b\u201d", "typographic", "--trace"],
+    ["a template", String(wire("{}")).replace(TIMESTAMP, "{{$timestamp}}"), "variable", "listen"],
+    ["PowerShell with unknown headers", psCall("$headers", "'{}'"), "-Headers", "browser"],
     ["a form of curl", "curl -F a=@b https://a.example.com/", "curl -F", "--trace"],
     ["fetch with a variable", "fetch(url, { body })", "plain texts", "network panel"],
     [

@@ -1,8 +1,9 @@
 // Reads captured requests that are JSON: what browsers, tunnels, gateways and this command itself export.
 import type { HeaderPair } from "hookproof";
 import { usageError } from "../failure.js";
+import { countOf } from "../output.js";
 import { bodyBytes, fromBase64 } from "./body-bytes.js";
-import { type CapturedRequest, judged, parseRawRequest } from "./raw-request.js";
+import { type CapturedRequest, judged, parseHeaderLines, parseRawRequest } from "./raw-request.js";
 
 /**
  * Reads a captured request that is JSON, in any of the forms of `READERS`. Of several requests the last POST to a
@@ -19,8 +20,16 @@ export function requestFrom(given: unknown): CapturedRequest {
     const found = value && reader(value);
     if (found) return judged(found);
   }
+  const names = Object.keys(value ?? {}).map((name) => name.toLowerCase());
+  if (names.some((name) => /^(?:webhook-|svix-|content-type$|authorization$)/.test(name)))
+    throw usageError(
+      names.includes("body")
+        ? "This JSON has the headers of a request among its members, and its body parsed: the bytes that were sent are lost."
+        : "This JSON is headers alone.",
+      "Give headers and body separately, with --headers @file and --body @file.",
+    );
   throw usageError(
-    "This JSON is none of the captures that can be read.",
+    "This JSON is none of the captures that can be read, or the body alone.",
     "hookproof help verify lists them. Or give the parts separately with --headers @file and --body @file.",
   );
 }
@@ -42,7 +51,9 @@ const READERS: readonly Reader[] = [
       (ngrokRequest(request) ?? (typeof request.url === "string" ? harRequest(request) : undefined))
     );
   },
+  edgeEvent,
   recordedRequest,
+  wrappedRequest,
 ];
 
 function valueIn(text: string): unknown {
@@ -87,7 +98,8 @@ function harRequest(request: JsonObject): CapturedRequest {
   // HAR has no field for it: the inspector's is _encoding, other tools write encoding.
   const isBase64 = posted?._encoding === "base64" || posted?.encoding === "base64";
   const body = isBase64 ? fromBase64(text ?? "") : Buffer.from(text ?? "");
-  const isLost = text === undefined && typeof bodySize === "number" && bodySize > 0;
+  const isLost = !text && typeof bodySize === "number" && bodySize > 0;
+  const isCut = !isLost && typeof bodySize === "number" && bodySize > body.length;
   return {
     method,
     target: url,
@@ -95,6 +107,9 @@ function harRequest(request: JsonObject): CapturedRequest {
     headers: pairsOf(request.headers).filter(([name]) => !name.startsWith(":")),
     body,
     ...(isLost ? { lacksBody: "the HAR file has no content of the body: it was exported without" } : {}),
+    ...(isCut
+      ? { doubt: `by bodySize it has ${countOf(bodySize, "byte")}, and the HAR file ${body.length}` }
+      : {}),
   };
 }
 
@@ -109,9 +124,10 @@ function exportedEvent(value: JsonObject): CapturedRequest | undefined {
   };
 }
 
-/** An answer of a list of requests: of webhook.site's API in `data`, of ngrok's in `requests`. */
-function listOfRequests({ data, requests }: JsonObject): CapturedRequest | undefined {
-  const list = Array.isArray(data) ? data : requests;
+/** A list of requests: of webhook.site's API in `data`, of ngrok's in `requests`, of Insomnia in `resources`. */
+function listOfRequests({ data, requests, resources }: JsonObject): CapturedRequest | undefined {
+  // Insomnia's export has more than requests.
+  const list = [data, requests, resources].find(Array.isArray);
   if (!Array.isArray(list)) return undefined;
   const last = lastEvent(list.map(objectOf));
   const request = objectOf(last.request);
@@ -154,24 +170,58 @@ function queryOf({
   return new URLSearchParams(pairs).toString();
 }
 
+/** The members that hold a body, those with its very text first. */
+const BODIES = ["content", "rawBody", "raw_body", "bodyRaw", "body_raw", "rawModeData", "body"] as const;
+
 /** A request as webhook.site and many logs keep it: a method, headers, and a body that is a text or bytes. */
 function recordedRequest(value: JsonObject): CapturedRequest | undefined {
-  const body = value.content ?? value.rawBody ?? value.body;
-  const headers = value.headers;
-  if (typeof headers !== "object" || headers === null) return undefined;
-  if (typeof body !== "string" && (typeof body !== "object" || body === null)) return undefined;
+  const headers = value.headers ?? value.rawHeaders;
+  if ((typeof headers !== "object" || headers === null) && typeof headers !== "string") return undefined;
+  const found = BODIES.map((name) => value[name]).find((one) => one !== undefined && one !== null);
+  const body = objectOf(found)?.text ?? found;
   const target = [value.url, value.originalUrl, value.uri, value.path].find((one) => typeof one === "string");
-  return {
-    method: typeof value.method === "string" ? value.method : "POST",
+  const head = {
+    method: plain(value.method ?? value.httpMethod ?? "POST").toUpperCase(),
     target: typeof target === "string" ? target : "/",
     headers: pairsOf(headers),
-    ...bodyBytes(body, value.isBase64Encoded === true),
+  };
+  if (body === undefined)
+    return { ...head, body: Buffer.alloc(0), lacksBody: "the JSON has no member with a body" };
+  if (typeof body !== "string" && typeof body !== "object") return undefined;
+  return { ...head, ...bodyBytes(body, value.isBase64Encoded === true) };
+}
+
+/** A request inside of what a service keeps of it, such as Pipedream's and Hookdeck's events. */
+function wrappedRequest(value: JsonObject): CapturedRequest | undefined {
+  const inner = [value.event, value.data, value.request, value.payload]
+    .map(objectOf)
+    .find((one) => objectOf(one?.headers) !== undefined);
+  return inner && recordedRequest(inner);
+}
+
+/** An event of Lambda at CloudFront. */
+function edgeEvent({ Records: records }: JsonObject): CapturedRequest | undefined {
+  const [first] = Array.isArray(records) ? records : [];
+  const request = objectOf(objectOf(objectOf(first)?.cf)?.request);
+  if (request === undefined) return undefined;
+  const body = objectOf(request.body);
+  const query = plain(request.querystring);
+  const isCut = body?.inputTruncated === true;
+  return {
+    method: plain(request.method),
+    target: `${plain(request.uri)}${query === "" ? "" : `?${query}`}`,
+    headers: pairsOf(request.headers),
+    ...bodyBytes(body?.data ?? "", body?.encoding === "base64"),
+    ...(body === undefined ? { lacksBody: "the trigger does not include the body" } : {}),
+    ...(isCut ? { doubt: "CloudFront has cut it" } : {}),
   };
 }
 
 /** A collection of Postman; the last POST to a listener in it counts. */
-function postmanCollection({ info, item }: JsonObject): CapturedRequest | undefined {
-  if (!Array.isArray(item) || !plain(objectOf(info)?.schema).includes("getpostman.com")) return undefined;
+function postmanCollection({ collection, info, item }: JsonObject): CapturedRequest | undefined {
+  const wrapped = objectOf(collection);
+  if (wrapped !== undefined) return postmanCollection(wrapped);
+  if (!Array.isArray(item) || !plain(objectOf(info)?.schema).includes("postman.com")) return undefined;
   const request = lastEvent(requestsIn(item));
   const [url, body] = [request.url, objectOf(request.body)];
   if (body !== undefined && body.mode !== undefined && body.mode !== "raw")
@@ -217,17 +267,75 @@ function requestsIn(items: readonly unknown[]): JsonObject[] {
   return found;
 }
 
-/** Headers as pairs, as `{name, value}`, or as an object, whose values may be lists. */
+/**
+ * Headers as lines, as pairs, as Node's flat list, as `{name, value}` or `{key, value}`, or as an object, whose values may be
+ * lists. Names as CGI has them become those of the headers.
+ */
 function pairsOf(headers: unknown): HeaderPair[] {
-  if (Array.isArray(headers))
-    return headers.map((header) => {
-      if (Array.isArray(header)) return [plain(header[0]), plain(header[1])] as const;
-      const { name, value } = objectOf(header) ?? {};
-      return [plain(name), plain(value)] as const;
-    });
+  if (typeof headers === "string")
+    return /^\s*[{[]/.test(headers) ? pairsOf(inJson(headers)) : parseHeaderLines(headers.split(/\r?\n/));
+  const pairs = Array.isArray(headers) ? pairsOfList(headers) : pairsOfObject(headers);
+  const isCgi = pairs.some(([name]) => /^HTTP_[A-Z0-9_]+$/.test(name));
+  return isCgi ? pairs.map(([name, value]) => [ofCgi(name), value]) : pairs;
+}
+
+function inJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unknownHeaders();
+  }
+}
+
+function pairsOfList(list: readonly unknown[]): HeaderPair[] {
+  const texts = list.filter((one) => typeof one === "string");
+  if (texts.length === list.length) {
+    if (texts.every((text) => /^[^\s:]+:/.test(text))) return parseHeaderLines(texts);
+    if (texts.length % 2 === 1) throw unknownHeaders();
+    return texts.flatMap((name, at): HeaderPair[] => (at % 2 === 0 ? [[name, texts[at + 1] ?? ""]] : []));
+  }
+  return list.map((one): HeaderPair => {
+    const found = Array.isArray(one) ? { name: one[0], value: one[1] } : (objectOf(one) ?? {});
+    const members = Object.fromEntries(
+      Object.entries(found).map(([name, value]) => [name.toLowerCase(), value]),
+    );
+    const name = members.name ?? members.key;
+    if (typeof name !== "string") throw unknownHeaders();
+    return [name, plainHeader(members.value)];
+  });
+}
+
+function pairsOfObject(headers: unknown): HeaderPair[] {
   return Object.entries(objectOf(headers) ?? {}).flatMap(([name, value]) =>
-    [value].flat().map((one) => [name, plain(one)] as const),
+    [value].flat().flatMap((one): HeaderPair[] => {
+      // CloudFront has a list of { key, value } for each name.
+      const text = objectOf(one)?.value ?? one;
+      return text === null || text === undefined ? [] : [[name, plainHeader(text)]];
+    }),
   );
+}
+
+function plainHeader(value: unknown): string {
+  if (typeof value === "object" && value !== null) throw unknownHeaders();
+  return plain(value);
+}
+
+function ofCgi(name: string): string {
+  const bare =
+    /^HTTP_([A-Z0-9_]+)$/.exec(name)?.[1] ?? (/^CONTENT_(?:TYPE|LENGTH)$/.test(name) ? name : undefined);
+  return bare === undefined ? name : bare.replaceAll("_", "-");
+}
+
+function unknownHeaders(): Error {
+  return usageError(
+    "The headers in this capture are in a form that is not known.",
+    'They may be an object, a list of pairs, of { name, value } or of "Name: value", or Node\'s rawHeaders.',
+  );
+}
+
+/** Headers that are JSON. */
+export function headersInText(text: string): HeaderPair[] {
+  return pairsOf(inJson(text));
 }
 
 function objectOf(value: unknown): JsonObject | undefined {

@@ -1,23 +1,26 @@
 // Reads a captured request in whatever form it is kept in.
+import { stripVTControlCharacters } from "node:util";
+import type { HeaderPair } from "hookproof";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { textOf } from "../input/text.js";
-import { parseCapturedJson } from "./captured-json.js";
+import { headersInText, parseCapturedJson } from "./captured-json.js";
 import { isCsv, parseCsv } from "./csv-export.js";
-import { isTrace, isVerbose, parseTrace, parseVerbose } from "./curl-output.js";
+import { isTrace, isVerbose, parseTrace, parseVerbose, verboseHead } from "./curl-output.js";
 import { isFetch, parseFetch } from "./fetch-call.js";
 import { isFollowed, isHttp2, parseFollowed, parseHttp2 } from "./followed-stream.js";
 import { bytesOfDump, isHexDump } from "./hex-dump.js";
 import { otherFormOf } from "./other-forms.js";
 import { isPowerShell, parsePowerShell } from "./powershell.js";
-import { type CapturedRequest, parseRawRequest } from "./raw-request.js";
-import { parseCurl } from "./read-curl.js";
+import { type CapturedRequest, parseHeaderLines, parseRawRequest } from "./raw-request.js";
+import { isCurl, parseCurl } from "./read-curl.js";
 
 /** Reads a captured request in whatever form it is; one that is known and cannot be read is named. */
 export function parseCaptured(given: Buffer): CapturedRequest {
   const { bytes, isUtf16 } = decoded(given);
-  const other = otherFormOf(given.subarray(0, 512).toString("latin1"));
-  if (other && !isUtf16) throw usageError(`This is ${other.is}.`, other.instead);
-  const request = parsed(withoutLeadingLines(bytes));
+  const [raw, plain] = [given, withoutColours(bytes)].map((one) => one.subarray(0, 512).toString("latin1"));
+  const other = (isUtf16 ? undefined : otherFormOf(raw ?? "")) ?? otherFormOf((plain ?? "").trimStart());
+  if (other) throw usageError(`This is ${other.is}.`, other.instead);
+  const request = whole(parsed(unwrapped(withoutLeadingLines(withoutColours(bytes)))));
   // PowerShell decodes what a program prints before it writes UTF-16.
   const isPlain = /^[\x20-\x7e]*$/.test(Buffer.from(request.body).toString("latin1"));
   if (!isUtf16 || isPlain || request.doubt !== undefined) return request;
@@ -28,6 +31,96 @@ export function parseCaptured(given: Buffer): CapturedRequest {
   };
 }
 
+/** Colours of a terminal, which clients write even into files. */
+function withoutColours(bytes: Buffer): Buffer {
+  if (!bytes.subarray(0, 512).includes("\u001b[")) return bytes;
+  return Buffer.from(stripVTControlCharacters(bytes.toString("latin1")), "latin1");
+}
+
+/** What stands around a request where people keep it: a fence of Markdown, comments, quote marks, escapes, digits. */
+function unwrapped(bytes: Buffer): Buffer {
+  const start = bytes.subarray(0, 4_096).toString("latin1");
+  if (start.startsWith("```")) {
+    const from = bytes.indexOf("\n") + 1;
+    const end = bytes.lastIndexOf("\n```");
+    return unwrapped(bytes.subarray(from, end < from ? undefined : end));
+  }
+  if (/^> ?[A-Z]{3,7} \S+ HTTP\/[0-9.]+\r?\n/.test(start)) {
+    const lines = bytes.toString("latin1").split("\n");
+    const isQuoted = lines.every((line) => line.startsWith(">") || line.trim() === "");
+    const bodyAt = lines.findIndex((line) => /^>\s*$/.test(line));
+    // curl -v has no such lines behind the empty one.
+    if (isQuoted && bodyAt > 0 && lines.slice(bodyAt + 1).some((line) => /^> ?\S/.test(line)))
+      return Buffer.from(lines.map((line) => line.replace(/^> ?/, "")).join("\n"), "latin1");
+  }
+  if (start.startsWith('"')) return textInJson(bytes) ?? bytes;
+  const comment = /^(?:(?:#|\/\/|@\w+ *=)[^\n]{0,400}\n\s*)+/.exec(start)?.[0];
+  if (comment !== undefined) {
+    // Files of HTTP clients have several requests, each with such a line in front, and end bodies without blank lines.
+    const next = comment.includes("###") ? bytes.indexOf("\n###", comment.length) : -1;
+    const own = bytes.subarray(comment.length, next < 0 ? undefined : next);
+    return unwrapped(next < 0 ? own : Buffer.from(own.toString("latin1").trimEnd(), "latin1"));
+  }
+  if (!/^[\w+/=-]{64}/.test(start)) return bytes;
+  const text = bytes.toString("latin1").trim();
+  const isHex = /^(?:[0-9a-f]{2})+$/i.test(text);
+  const inside = Buffer.from(text, isHex ? "hex" : "base64");
+  return /^[A-Z]{3,7} \S+ HTTP\//.test(inside.subarray(0, 300).toString("latin1")) ? inside : bytes;
+}
+
+function textInJson(bytes: Buffer): Buffer | undefined {
+  try {
+    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    return typeof value === "string" ? Buffer.from(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Headers that prove a request. */
+const OF_PROOF = /^(?:webhook-|x-webhook-|svix-|signature|authorization$)/i;
+/** What a template or a shell fills when the request is sent. */
+const UNFILLED =
+  /\{\{[^{}]{1,100}\}\}|\{%[^%]{1,100}%\}|^(?:Bearer )?(?:\$\{?\w{1,60}\}?|\$\([^)]{1,200}\)|%\w{1,60}%)$/;
+/** What logs and exports write in place of a secret, and at the end of what they cut. */
+const HIDDEN =
+  /^(?:Bearer |v1,)?(?:[*x\u2022\u00b7.-]{3,}|[<[({]{0,2}(?:redacted|filtered|masked|hidden|removed|secret|sanitized|scrubbed)[>\])}]{0,2})$|(?:\.{3}|\u2026)$/i;
+
+/** The request, unless the capture does not have the values that prove it; a body that was cut is doubted. */
+function whole(request: CapturedRequest): CapturedRequest {
+  const { headers, body, doubt, lacksBody } = request;
+  for (const [name, value] of headers) {
+    if (!OF_PROOF.test(name) || value.length > 300) continue;
+    const shownName = /^[\w-]{1,60}$/.test(name) ? name : "a header";
+    if (UNFILLED.test(value))
+      throw usageError(
+        `${shownName} in this capture is a variable, which is filled when the request is sent.`,
+        "Send it to hookproof listen, and export the request from the inspector; of a curl command, give what --trace writes.",
+      );
+    if (HIDDEN.test(value))
+      throw new CliError(
+        EXIT.setup,
+        "CAPTURE_INCOMPLETE",
+        `${shownName} in this capture is masked or cut: what was sent is not there.`,
+        { hint: "Capture it where nothing hides it: hookproof listen keeps all of it." },
+      );
+  }
+  const hasLength = headers.some(([name]) => /^content-length$/i.test(name));
+  const end = Buffer.from(body.subarray(-40)).toString("utf8");
+  if (hasLength || doubt !== undefined || lacksBody !== undefined || !CUT.test(end)) return request;
+  return { ...request, doubt: "it ends as what a log has cut" };
+}
+
+const CUT = /(?:\.{3}|\u2026|[[(<]?truncated[\])>]?|\bmore (?:bytes|characters)\)?)\s*$/i;
+
+/** Header lines, JSON with them, or those that the output of curl -v has. */
+export function parseHeaders(text: string): HeaderPair[] {
+  const other = otherFormOf(text.slice(0, 512));
+  if (other) throw usageError(`The file of --headers is ${other.is}.`, other.instead);
+  if (/^\s*[{[]/.test(text)) return headersInText(text);
+  return parseHeaderLines(verboseHead(text)?.split("\r\n").slice(1) ?? text.split(/\r?\n/));
+}
+
 /** The refusal of a capture without the body that was sent. */
 export function withoutBody(name: string, why: string, hint?: string): CliError {
   return new CliError(EXIT.setup, "CAPTURE_INCOMPLETE", `${name} has no body: ${why}.`, { hint });
@@ -36,7 +129,8 @@ export function withoutBody(name: string, why: string, hint?: string): CliError 
 function parsed(bytes: Buffer): CapturedRequest {
   const start = bytes.subarray(0, 4_096).toString("utf8");
   const text = () => textOf(bytes, "The capture"); // U+FFFD for a byte would be a change that nobody made
-  if (/^(?:[$>%#]\s+|[A-Z]:\\[^>\n]{0,200}>\s*)?curl(?:\.exe)?\s/.test(start)) return parseCurl(text());
+  if (start.trim() === "") throw usageError("The capture is empty.");
+  if (isCurl(start)) return parseCurl(text());
   if (isTrace(start)) return parseTrace(bytes.toString("latin1"));
   if (isVerbose(start)) return parseVerbose(bytes.toString("utf8")); // which may show any answer's bytes
   if (isFetch(start)) return parseFetch(text());
@@ -46,6 +140,9 @@ function parsed(bytes: Buffer): CapturedRequest {
   if (/^(?:\$\w|\w+-WebRequest|\w+-RestMethod|iwr\s|irm\s)/i.test(start) && isPowerShell(text()))
     return parsePowerShell(text());
   if (isCsv(start)) return parseCsv(text());
+  const isHeadless =
+    /^[\w-]{2,60}: ?\S/.test(start) && /^(?:webhook-|svix-|authorization:|signature)/im.test(start);
+  if (isHeadless) return parseRawRequest(Buffer.concat([Buffer.from("POST / HTTP/1.1\r\n"), bytes]));
   if (!/^[{[]/.test(start)) return parseRawRequest(bytes);
   try {
     return parseCapturedJson(text().trim());
@@ -80,5 +177,7 @@ function withoutLeadingLines(bytes: Buffer): Buffer {
     if (byte === 0x0a) from = at + 1;
     else if (byte !== 0x0d && byte !== 0x20 && byte !== 0x09) break;
   }
-  return bytes.subarray(from);
+  // What chats and pages put in front when they are copied.
+  const isUnseen = ["\u200b", "\ufeff", "\u2060"].some((one) => bytes.indexOf(one, from) === from);
+  return bytes.subarray(isUnseen ? from + 3 : from);
 }

@@ -4,16 +4,24 @@ import { type CapturedRequest, judged, parseRawRequest } from "./raw-request.js"
 
 /** Whether a text begins as the output of `curl -v` does. */
 export function isVerbose(start: string): boolean {
-  return /^(?:\* |> [A-Z]+ \S)/.test(start);
+  // Notes, warnings and the bar of progress come first where the output goes to a file.
+  const isBefore = /^(?:Note: |Warning: | {0,4}% Total)/.test(start);
+  return /^(?:\* |> [A-Z]+ \S)/.test(start) || (isBefore && /^> [A-Z]+ \S+ HTTP\//m.test(start));
 }
 
 /** The header lines that curl -v shows, the last request's: after a redirect there are several. */
 export function verboseHead(text: string): string | undefined {
-  const lines = text.split(/\r?\n/).filter((line) => line.startsWith("> "));
+  const lines = text.split(/\r?\n/);
   const first = lines.findLastIndex((line) => /^> [A-Z]+ \S+ HTTP\/[0-9.]+\s*$/.test(line));
   if (first < 0) return undefined;
-  return lines
-    .slice(first)
+  const [requestLine = "", ...rest] = lines.slice(first);
+  // Guzzle and others write the sign before the first line alone.
+  const hasSigns = rest[0]?.startsWith(">") === true;
+  const end = rest.findIndex((line) => line.trim() === "");
+  const own = hasSigns
+    ? rest.filter((line) => line.startsWith("> "))
+    : rest.slice(0, end < 0 ? undefined : end);
+  return [requestLine, ...own.map((line) => (hasSigns ? line : `> ${line}`))]
     .map((line) => line.slice(2).trimEnd())
     .filter((line) => line !== "")
     .join("\r\n");

@@ -25,14 +25,23 @@ export function parseFetch(text: string): CapturedRequest {
   const { method, headers = {}, body } = options;
   if (typeof url !== "string" || typeof headers !== "object" || headers === null) throw notPlain();
   if (body !== undefined && body !== null && typeof body !== "string") throw notPlain();
+  const pairs = Array.isArray(headers) ? headers : Object.entries(headers);
+  const isPlain = (one: unknown) =>
+    Array.isArray(one) && one.length === 2 && one.every((part) => !isObject(part));
+  if (!pairs.every(isPlain)) throw notPlain();
   return {
     method: typeof method === "string" ? method.toUpperCase() : "GET",
     target: url,
-    headers: Object.entries(headers).flatMap(([name, value]): HeaderPair[] =>
-      typeof value === "string" ? [[name, value]] : [],
-    ),
+    headers: pairs.map(([name, value]): HeaderPair => [String(name), String(value)]),
     body: Buffer.from(body ?? ""),
+    ...(method !== undefined && method !== "GET" && (body ?? "") === ""
+      ? { lacksBody: "the copy has none, as browsers leave out what is no text" }
+      : {}),
   };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
 }
 
 function notPlain(): Error {

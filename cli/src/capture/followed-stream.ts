@@ -74,5 +74,6 @@ export function parseHttp2(bytes: Buffer): CapturedRequest {
     target: authority === undefined ? path : `${scheme ?? "https"}://${authority}${path}`,
     headers: parseHeaderLines(others),
     body: gap ? bytes.subarray(gap.index + gap[0].length) : Buffer.alloc(0),
+    ...(gap ? {} : { lacksBody: "these are the headers alone, and no empty line ends them" }),
   });
 }

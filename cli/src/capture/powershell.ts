@@ -13,22 +13,66 @@ export function isPowerShell(start: string): boolean {
 /** Reads the call of `Invoke-WebRequest`: its URL, method, headers, content type and body. */
 export function parsePowerShell(text: string): CapturedRequest {
   const at = CALL.exec(text)?.index ?? 0;
-  const tokens = tokensOf(text.slice(at));
+  const tokens = tokensOf(withPlainTexts(text.slice(at)));
   let [method, target, contentType, body]: (string | undefined)[] = [];
   let headersAt = tokens.length;
+  let isOfFile = false;
+  const assignedAt = (variable: string) => {
+    const start = text.slice(0, at).lastIndexOf(`${variable} `);
+    const found = /^\$\w{1,60}\s*=\s*@\{/.exec(text.slice(Math.max(start, 0), at));
+    if (start < 0 || !found) throw notATextOf("-Headers");
+    // Behind the call, so that one list has all.
+    const assigned = tokensOf(text.slice(start, at));
+    const from = tokens.length;
+    tokens.push(...assigned.slice(assigned.findIndex(({ word }) => word?.startsWith("@{") === true)));
+    return from + 1;
+  };
   for (let index = 0; index < tokens.length; index++) {
     const name = tokens[index]?.word?.toLowerCase();
     const next = tokens[index + 1];
-    if (name === "-headers") headersAt = index + 2;
+    if (name === "-headers")
+      headersAt = next?.word?.startsWith("$") === true ? assignedAt(next.word) : index + 2;
+    else if (name === "-infile") isOfFile = true;
     else if (name === "-uri") target = givenTo("-Uri", next);
     else if (name === "-method") method = givenTo("-Method", next);
     else if (name === "-contenttype") contentType = givenTo("-ContentType", next);
     else if (name === "-body") body = givenTo("-Body", bodyToken(tokens, index + 1));
   }
+  const [, first] = tokens;
+  target ??= first?.text ?? (/^https?:/i.test(first?.word ?? "") ? first?.word : undefined);
   if (target === undefined) throw usageError("The call of PowerShell has no -Uri.");
-  const headers = headersIn(tokens, headersAt);
+  // -ContentType comes before what -Headers says of it.
+  const headers = headersIn(tokens, headersAt).filter(
+    ([name]) => contentType === undefined || name.toLowerCase() !== "content-type",
+  );
   if (contentType !== undefined) headers.push(["Content-Type", contentType]);
-  return { method: (method ?? "GET").toUpperCase(), target, headers, body: Buffer.from(body ?? "") };
+  return {
+    method: (method ?? "GET").toUpperCase(),
+    target,
+    headers,
+    body: Buffer.from(body ?? ""),
+    ...(isOfFile ? { lacksBody: "-InFile takes it from a file" } : {}),
+  };
+}
+
+/** Here-strings as texts in single quotes: all between their first and last line stands for itself. */
+function withPlainTexts(text: string): string {
+  const start = /@(["'])\r?\n/.exec(text);
+  if (start === null) return text;
+  const [opening, quote = ""] = start;
+  const from = start.index + opening.length;
+  const end = text.indexOf(`\n${quote}@`, from);
+  const inner = text.slice(from, end).replace(/\r$/, "");
+  if (end < 0 || (quote === '"' && /[$`]/.test(inner))) return text;
+  // One body is one text: a second one is not looked for.
+  return `${text.slice(0, start.index)}'${inner.replaceAll("'", "''")}'${text.slice(end + 3)}`;
+}
+
+function notATextOf(name: string): Error {
+  return usageError(
+    `${name} is no text but something that PowerShell works out.`,
+    "Copy it as PowerShell from the browser, or write its value there.",
+  );
 }
 
 interface Token {
@@ -40,11 +84,7 @@ interface Token {
 
 function givenTo(name: string, token: Token | undefined): string {
   const value = token?.text ?? token?.word;
-  if (value === undefined || (token?.text === undefined && /^[$(@]/.test(value)))
-    throw usageError(
-      `${name} is no text but something that PowerShell works out.`,
-      "Copy it as PowerShell from the browser, or write its value there.",
-    );
+  if (value === undefined || (token?.text === undefined && /^[$(@]/.test(value))) throw notATextOf(name);
   return value;
 }
 

@@ -5,7 +5,7 @@ import { CliError, EXIT, usageError } from "../failure.js";
 import { pathInside } from "../files/files.js";
 import { cmdWords, isForCmd } from "./cmd-words.js";
 import { parseVerbose } from "./curl-output.js";
-import { type CapturedRequest, judged } from "./raw-request.js";
+import { type CapturedRequest, judged, parseHeaderLines } from "./raw-request.js";
 
 const DATA = new Set(["-d", "--data", "--data-ascii", "--data-binary", "--data-raw", "--json"]);
 const WITH_VALUE = new Set([
@@ -31,16 +31,37 @@ const MADE = new Set(["-F", "--form", "--form-string", "--data-urlencode", "-T",
 /** What ends a command in a shell. */
 const ENDS = /^(?:[|;&]{1,2}|[0-9&]?>{1,2}.*|<.*)$/s;
 
+/** What stands in front of the command: the prompt of a shell, assignments and comments, another command's name. */
+const BEFORE =
+  /^(?:(?:\w{1,40}=\S{0,200}|export [^\n]{0,200}|set -[^\n]{0,20}|#[^\n]{0,200})\r?\n\s*)*(?:[\w.@~:\\/()[\] -]{0,100}[$>%#\u276f\u279c]\s{1,4}|[A-Z]:\\[^>\n]{0,200}>\s*)?(?:(?:time|sudo|exec|env) )?(?:[a-z][^\n|]{0,2000}\| ?)?(?:[\w./\\:-]{1,200}[/\\])?(?=curl(?:\.exe)?\s)/;
+
+/** Whether a text begins with a curl command. */
+export function isCurl(start: string): boolean {
+  return BEFORE.test(start);
+}
+
 /** Reads a curl command, such as `send --curl` prints and browsers copy, for sh or for cmd.exe. */
 export function parseCurl(text: string): CapturedRequest {
-  const plain = text.trim().replace(/^(?:[$>%#]\s+|[A-Z]:\\[^>\n]{0,200}>\s*)/, "");
-  const forCmd = isForCmd(plain);
-  const [, ...all] = forCmd ? cmdWords(plain) : shellWords(plain);
+  const given = text.trim();
+  const before = BEFORE.exec(given)?.[0] ?? "";
+  const plain = given.slice(before.length);
+  if (/(?:^|\n)PS [^\n]{0,200}>\s*$/.test(before) || /`\r?\n/.test(plain))
+    throw unclear(
+      "This is a curl command as it is typed in PowerShell, whose versions hand on quotes in different ways.",
+    );
+  if (/\s[\u201c\u201d\u2018\u2019]/.test(plain))
+    throw unclear(
+      "This curl command has typographic quotes, which no shell knows: an editor or a chat has made them.",
+    );
+  const forCmd = /[A-Z]:\\[^>\n]{0,200}>\s*$/.test(before) || isForCmd(plain);
+  const unknown: string[] = [];
+  const [, ...all] = forCmd ? cmdWords(plain) : shellWords(plain, unknown);
   const end = all.findIndex((word) => ENDS.test(word));
   const words = end < 0 ? all : all.slice(0, end);
   const headers: HeaderPair[] = [];
   const data: Buffer[] = [];
   const targets: string[] = [];
+  let isPiped = false;
   let method: string | undefined;
   for (let at = 0; at < words.length; at++) {
     const { flag, value, isAttached } = splitFlag(words[at] ?? "", words[at + 1]);
@@ -53,14 +74,23 @@ export function parseCurl(text: string): CapturedRequest {
     else if (DATA.has(flag) || WITH_VALUE.has(flag) || IGNORED_WITH_VALUE.has(flag)) {
       if (!isAttached) at++;
       if (flag === "-X" || flag === "--request") method = value;
-      else if (flag === "-H" || flag === "--header") headers.push(headerOf(value));
+      else if (flag === "-H" || flag === "--header") headers.push(...headersOf(value));
+      else if (DATA.has(flag) && value === "@-" && flag !== "--data-raw") isPiped = true;
       else if (DATA.has(flag)) data.push(dataOf(flag, value));
+      else if (flag === "-K" || flag === "--config") throw unclear("curl -K reads the request from a file.");
       if (flag === "--json") headers.push(["Content-Type", "application/json"]);
-    } else if (flag === "--url") {
+    } else if (flag === "-G" || flag === "--get")
+      throw unclear("curl -G sends no body: its data is in the URL.");
+    else if (flag === "--url") {
       targets.unshift(value);
       at++;
     }
   }
+  const [variable] = unknown;
+  if (variable !== undefined)
+    throw unclear(
+      `This curl command has variables, such as ${variable}, which the shell fills: what was sent is not in it.`,
+    );
   const target = targets.find((one) => /^https?:/i.test(one)) ?? targets[0];
   if (target === undefined) throw usageError("The curl command has no URL.");
   const body = joined(data);
@@ -70,7 +100,18 @@ export function parseCurl(text: string): CapturedRequest {
   if (!forCmd && /\n> [A-Z]/.test(plain)) return parseVerbose(plain, body);
   const loses =
     forCmd && body.includes("\n") ? { doubt: "a copy for cmd.exe has line breaks of one kind alone" } : {};
-  return judged({ method: method ?? (data.length > 0 ? "POST" : "GET"), target, headers, body, ...loses });
+  const hasData = isPiped || data.length > 0;
+  const lacks = isPiped
+    ? { lacksBody: "curl reads it from standard input, which is not in the command" }
+    : {};
+  return judged({ method: method ?? (hasData ? "POST" : "GET"), target, headers, body, ...loses, ...lacks });
+}
+
+function unclear(message: string): Error {
+  return usageError(
+    message,
+    "Send it with --trace trace.txt, and give that file; or to hookproof listen, and export the request from the inspector.",
+  );
 }
 
 function splitFlag(
@@ -83,6 +124,13 @@ function splitFlag(
   const isShort = /^-[XHdAebouTF]./.test(word);
   if (isShort) return { flag: word.slice(0, 2), value: word.slice(2), isAttached: true };
   return { flag: word, value: next ?? "", isAttached: false };
+}
+
+/** A header line, or those of the file behind @. */
+function headersOf(value: string): HeaderPair[] {
+  if (!value.startsWith("@")) return [headerOf(value)];
+  if (value === "@-") throw unclear("curl reads headers from standard input, which is not in the command.");
+  return parseHeaderLines(fileOf(value.slice(1)).toString("latin1").split(/\r?\n/));
 }
 
 function headerOf(line: string): HeaderPair {
@@ -118,8 +166,11 @@ function joined(data: readonly Buffer[]): Buffer {
   return Buffer.concat(data.flatMap((part, index) => (index === 0 ? [part] : [Buffer.from("&"), part])));
 }
 
-/** The words of a POSIX command line: quotes, `$'…'` as browsers write it, backslashes, continued lines. */
-export function shellWords(line: string): string[] {
+/** A variable or a command whose output a shell puts in, where nothing takes away its meaning. */
+const VARIABLE = /(?:^|[^\\])(\$(?:\w{1,60}|\{\w{1,60}\}|\(\w{1,60}))/;
+
+/** The words of a POSIX command line, with the variables in it in `unknown`: quotes, `$'…'` as browsers write it, backslashes, continued lines. */
+export function shellWords(line: string, unknown: string[] = []): string[] {
   const words: string[] = [];
   let word: string | undefined;
   const add = (text: string) => {
@@ -135,6 +186,8 @@ export function shellWords(line: string): string[] {
       at = end;
     } else if (char === '"') {
       const end = closing(line, at + 1, '"', true);
+      const variable = VARIABLE.exec(line.slice(at + 1, end));
+      if (variable) unknown.push(variable[1] ?? "");
       add(
         line
           .slice(at + 1, end)
@@ -150,7 +203,11 @@ export function shellWords(line: string): string[] {
       word = undefined;
       // A command ends with its line; what stands below is its output.
       if (char === "\n" && words.length > 0) return words;
-    } else add(char);
+    } else {
+      const variable = char === "$" ? VARIABLE.exec(line.slice(at, at + 100)) : null;
+      if (variable) unknown.push(variable[1] ?? "");
+      add(char);
+    }
   }
   return word === undefined ? words : [...words, word];
 }

@@ -1,10 +1,8 @@
 // The command that verifies a captured request and explains why it fails.
-import type { HeaderPair } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
 import type { Check, ListenerOptions, Rejection, Verdict } from "hookproof/receiver";
-import { parseCaptured, withoutBody } from "../capture/captured-request.js";
-import { verboseHead } from "../capture/curl-output.js";
-import { type CapturedRequest, judged, parseHeaderLines } from "../capture/raw-request.js";
+import { parseCaptured, parseHeaders, withoutBody } from "../capture/captured-request.js";
+import { type CapturedRequest, judged } from "../capture/raw-request.js";
 import { ownTime, timesOfToken } from "../capture/request-time.js";
 import type { Args, Command, Context } from "../command.js";
 import { nextStep } from "../config/next-step.js";
@@ -303,14 +301,9 @@ async function capturedRequest(args: Args, io: Io): Promise<CapturedRequest> {
   return {
     method: "POST",
     target: "/",
-    headers: headersFrom(headerBytes.toString("latin1")),
+    headers: parseHeaders(headerBytes.toString("latin1")),
     body: bodyBytes,
   };
-}
-
-/** Header lines, or those that the output of curl -v has. */
-function headersFrom(text: string): HeaderPair[] {
-  return parseHeaderLines(verboseHead(text)?.split("\r\n").slice(1) ?? text.split(/\r?\n/));
 }
 
 function partOf(flag: string, value: string): Promise<Buffer> {
