@@ -44,6 +44,27 @@ describe("a search for words", () => {
       const code = codeOfOtherName(name) ?? "";
       expect((await findExplanations(code))[0]?.kind, name).toBe("code");
     }
+    for (const [said, code] of [
+      ["Error: connect ECONNREFUSED 127.0.0.1:4400", "CONNECTION_FAILED"],
+      ["getaddrinfo ENOTFOUND tenant.example.com", "CONNECTION_FAILED"],
+      ["socket hang up", "CONNECTION_LOST"],
+      ["TypeError: fetch failed", "CONNECTION_FAILED"],
+      ["self-signed certificate in certificate chain", "TLS_FAILED"],
+      ["invalid signature", "SIGNATURE_MISMATCH"],
+      ["JsonWebTokenError: jwt expired", "CLAIM_EXP_INVALID"],
+      ["ERR_JWS_SIGNATURE_VERIFICATION_FAILED", "TOKEN_SIGNATURE_MISMATCH"],
+      ["SyntaxError: Unexpected token < in JSON at position 0", "BODY_NOT_JSON"],
+      ["clock skew", "TIMESTAMP_OUT_OF_WINDOW"],
+      ["SQLITE_BUSY: database is locked", "OUTBOX_UNAVAILABLE"],
+      ["unauthorized", "401"],
+      ["HTTP 401", "401"],
+      ["exit code 7", "7"],
+    ] as const) {
+      expect(codeOfOtherName(said), said).toBe(code);
+      expect(await findExplanations(code), said).not.toEqual([]);
+    }
+    for (const name of ["decoded", "refused port", "certificat", "Retry-After", "time zone"])
+      expect(codeOfOtherName(name), name).toBeUndefined();
     for (const name of ["constructor", "__proto__", "", "EFOO"])
       expect(codeOfOtherName(name)).toBeUndefined();
   });

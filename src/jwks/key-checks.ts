@@ -4,7 +4,7 @@ import { countOf, shown } from "../core/shown.js";
 import { ALGORITHM_FACTS, ALGORITHMS, algorithmOf, isAlgorithm } from "../jwt/algorithms.js";
 import { importPublicKey, type JWK, PRIVATE_MEMBERS, publicMembers } from "../jwt/key.js";
 import { otherPurpose } from "./key-purpose.js";
-import { hasOtherCertificate, misspellingOf } from "./key-set-shape.js";
+import { hasEvenModulus, hasOtherCertificate, hasOtherTypes, misspellingOf } from "./key-set-shape.js";
 
 /** The rules for a key set, in the order they are checked. */
 export type KeySetRule =
@@ -41,6 +41,8 @@ export interface KeySetCheck {
   readonly keys?: readonly string[];
 }
 
+const NEWER_NAME = "Ed25519";
+
 interface NamedKey {
   readonly jwk: JWK;
   readonly name: string;
@@ -66,10 +68,24 @@ export class KeyChecks {
   }
 
   checkPurpose(): void {
-    const others = this.#others;
+    const [newer, others] = [true, false].map((isNewer) =>
+      this.#others.filter(({ jwk }) => (jwk.alg === NEWER_NAME) === isNewer),
+    ) as [NamedKey[], NamedKey[]];
     const purposes = [...new Set(others.map(({ jwk }) => otherPurpose(jwk)))].join(", ");
     const detail = `${countOf(others.length, "key")} for another purpose (${purposes}), which listeners pass over`;
     this.#remark("purpose", "note", detail, others);
+    this.#remark(
+      "alg",
+      "warn",
+      `alg "${NEWER_NAME}" is the newer name of EdDSA (RFC 9864), which listeners of the service pass over: write EdDSA`,
+      newer,
+    );
+    this.#remark(
+      "purpose",
+      "warn",
+      "a key for another purpose has a member of another type than RFC 7517 says, and some verifiers refuse the whole set for it",
+      this.#others.filter(({ jwk }) => hasOtherTypes(jwk)),
+    );
     this.#rule(
       "private",
       "no key has a private or symmetric member",
@@ -136,7 +152,11 @@ export class KeyChecks {
     const unfit = new Map<JWK, string>();
     for (const { jwk } of this.forSignatures) {
       const alg = isAlgorithm(jwk.alg) ? jwk.alg : algorithmOf(jwk);
+      const misspelt = misspellingOf(jwk);
       if (alg === undefined) unfit.set(jwk, `A key has kty ${shown(jwk.kty)} and crv ${shown(jwk.crv)}.`);
+      else if (misspelt?.endsWith("no text")) unfit.set(jwk, `A key cannot be read: ${misspelt}.`);
+      else if (hasEvenModulus(jwk))
+        unfit.set(jwk, "A key has an even n, and the product of two primes is odd.");
       else
         await importPublicKey(publicMembers(jwk), alg).catch((error: Error) => unfit.set(jwk, error.message));
     }

@@ -78,11 +78,32 @@ const COORDINATE_LENGTH = 43;
 
 type Key = Readonly<Record<string, unknown>>;
 
+/** Base64url of so many random octets has other characters as well. */
+const HEX = /^(?:[0-9a-f]{64,}|[0-9A-F]{64,})$/;
+
+/** The members of which readers of any language expect a text. */
+const TEXTS = ["kty", "use", "alg", "kid", "crv", ...NUMBERS] as const;
+
+/** Whether a member is of another type than RFC 7517 says, for which some readers refuse the whole set. */
+export function hasOtherTypes(jwk: Key): boolean {
+  const isText = (value: unknown) => typeof value === "string";
+  const isTexts = (value: unknown) => value === undefined || (Array.isArray(value) && value.every(isText));
+  return !TEXTS.every((name) => jwk[name] === undefined || isText(jwk[name])) || !isTexts(jwk.key_ops);
+}
+
+/** Whether a modulus is even, as none of RSA is; a text that cannot be read is not. */
+export function hasEvenModulus({ n }: Key): boolean {
+  const last = typeof n === "string" ? decodeBase64url(n)?.at(-1) : undefined;
+  return last !== undefined && last % 2 === 0;
+}
+
 /** What is wrong with the spelling of a key's numbers (RFC 7518, 2 and 6); `undefined` if nothing is. */
 export function misspellingOf(jwk: Key): string | undefined {
   for (const name of NUMBERS) {
     const text = jwk[name];
-    if (typeof text !== "string") continue;
+    if (text === undefined) continue;
+    if (typeof text !== "string") return `${name} is no text`;
+    if (HEX.test(text)) return `${name} is written in hex and not in base64url`;
     if (text.endsWith("=")) return `${name} is padded with =`;
     if (/[+/]/.test(text)) return `${name} is standard base64 and not base64url`;
     if (!isBase64url(text)) return `${name} is not base64url`;

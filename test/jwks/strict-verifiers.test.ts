@@ -95,6 +95,20 @@ beforeAll(async () => {
     ...others.flatMap((other) => each(`next to ${other.kid}`, () => text([other, ...ours]))),
     ...each("next to all others", () => text([...others, ...ours])),
     ...each("with key_ops", (key) => text([{ ...key, key_ops: ["verify"] }])),
+    ...each("next to a key whose kid is a number", (key) => text([{ kty: "XYZ", kid: 5 }, key])),
+    ...each("next to a key whose e is a number", (key) => text([{ ...others[0], e: 65537 }, key])),
+    ...each("next to a key by the newer name of EdDSA", (key) =>
+      text([{ ...made[2]?.publicJwk, kid: "newer", alg: "Ed25519" }, key]),
+    ),
+    ...each("with a kid beyond ASCII, a time and ext", (key) =>
+      text([{ ...key, nbf: 1, exp: 2, ext: true }]),
+    ),
+    ...each("with the members in another order", (key) =>
+      text([Object.fromEntries(Object.entries(key).reverse())]),
+    ),
+    ...each("next to 49 others", (key) =>
+      text([...Array.from({ length: 49 }, (_, at) => ({ ...others[0], kid: `k${at}` })), key]),
+    ),
     ...each("with members that nobody knows", (key) => text([{ ...key, "x-made-by": { a: [1] } }])),
   ];
   const octets = (value: unknown) => Buffer.from(String(value), "base64url");
@@ -109,6 +123,14 @@ beforeAll(async () => {
     ...each("no use", ({ use: _, ...key }) => text([key])),
     ...each("another alg", (key) => text([{ ...key, alg: "RS512" }])),
     ...each("another kid", (key) => text([{ ...key, kid: "other" }])),
+    ...each("n in hex", (key) => text([{ ...key, n: octets(key.n).toString("hex") }]), ["RS256"]),
+    ...each("an even n", (key) => text([{ ...key, n: even(key.n) }]), ["RS256"]),
+    ...each("e as a number", (key) => text([{ ...key, e: 65537 }]), ["RS256"]),
+    ...each("a kid that is a number", (key) => text([{ ...key, kid: 5 }])),
+    ...each("alg none", (key) => text([{ ...key, alg: "none" }])),
+    ...each("alg of a symmetric key", (key) => text([{ ...key, alg: "HS256" }])),
+    ...each("another name of its kind", (key) => text([{ ...key, kty: "key" }])),
+    ...each("a list as use", (key) => text([{ ...key, use: ["sig"] }])),
     ...each(
       "an octet too few",
       (key) => text([{ ...key, x: octets(key.x).subarray(1).toString("base64url") }]),
@@ -124,6 +146,11 @@ beforeAll(async () => {
   function longer(key: Key): Key {
     const name = key.n === undefined ? "x" : "n";
     return { ...key, [name]: Buffer.concat([Buffer.of(0), octets(key[name])]).toString("base64url") };
+  }
+  function even(n: unknown): string {
+    const bytes = octets(n);
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) & 0xfe;
+    return bytes.toString("base64url");
   }
   function loose(key: Key): Key {
     const x = String(key.x);
@@ -195,6 +222,29 @@ describe("what is said of keys for another purpose", () => {
       expect(text).toContain("fail usable no key can verify a token");
       expect(text, String(key.kid)).not.toMatch(/The key for (?:RS256|ES256|EdDSA)|cannot be imported/);
     }
+  });
+
+  it("is true of what is no other purpose, and of numbers that are no texts", async () => {
+    const key = own.RS256.publicJwk;
+    for (const alg of ["none", "HS256", "RSA", "SHA256withRSA"]) {
+      const { ok, text } = await said([{ ...key, alg }]);
+      expect(ok, alg).toBe(false);
+      expect(text).not.toContain("another purpose");
+    }
+    expect((await said([{ ...key, kty: "RSA-2048" }])).text).not.toContain("another purpose");
+    const newer = await said([own.ES256.publicJwk, { ...own.EdDSA.publicJwk, alg: "Ed25519" }]);
+    expect(newer.ok).toBe(true);
+    expect(newer.text).toContain('warn alg alg "Ed25519" is the newer name of EdDSA');
+    expect(newer.text).not.toContain("another purpose");
+    const number = await said([{ ...key, e: 65537 }]);
+    expect(number.text).toContain("e is no text");
+    expect(number.text).not.toContain("other than 65537");
+    const hex = Buffer.from(String(key.n), "base64url").toString("hex");
+    expect((await said([{ ...key, n: hex }])).text).toContain("fail encoding n is written in hex");
+    expect((await said([{ ...key, n: `${String(key.n).slice(0, -1)}A` }])).text).toContain("an even n");
+    expect((await said([key, { kty: "XYZ", kid: 5 }])).text).toContain(
+      "warn purpose a key for another purpose has",
+    );
   });
 
   it("leaves a misspelt purpose or name a failure, and a private member of any key", async () => {

@@ -29,7 +29,7 @@ export function requestFrom(given: unknown): CapturedRequest {
       "Give headers and body separately, with --headers @file and --body @file.",
     );
   throw usageError(
-    "This JSON is none of the captures that can be read, or the body alone.",
+    "This JSON is none of the captures that can be read.",
     "hookproof help verify lists them. Or give the parts separately with --headers @file and --body @file.",
   );
 }

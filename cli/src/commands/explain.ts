@@ -1,5 +1,6 @@
 // The command that explains a code, a status, a mistake or an exit code.
 
+import { describeCode } from "hookproof/diagnose";
 import type { Command } from "../command.js";
 import {
   codeOfOtherName,
@@ -103,5 +104,12 @@ function print(out: Output, { kind, name, scheme, explanation: [cause, fix], ...
   if (cause !== message) out.line(field("cause", cause));
   if (example !== undefined) out.line(field("such as", example));
   out.line(field("fix", fix));
-  if (codes.length > 0) out.line(field("codes", codes.join(" ")));
+  const width = Math.max(...codes.map((code) => code.length));
+  for (const [index, code] of codes.entries())
+    out.line(
+      field(
+        index === 0 ? "codes" : "",
+        `${code.padEnd(width)}  ${describeCode(code, "command")?.message ?? ""}`,
+      ),
+    );
 }

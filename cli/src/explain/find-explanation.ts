@@ -173,7 +173,34 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   ENOENT: "FILE_UNREADABLE",
   EROFS: "FILE_UNWRITABLE",
   ENOSPC: "FILE_UNWRITABLE",
+  EPERM: "FILE_UNREADABLE",
+  ECONNABORTED: "CONNECTION_LOST",
+  EAI_FAIL: "CONNECTION_FAILED",
+  SQLITE_BUSY: "OUTBOX_UNAVAILABLE",
+  ERR_JWT_EXPIRED: "CLAIM_EXP_INVALID",
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: "TOKEN_SIGNATURE_MISMATCH",
+  ERR_JWKS_NO_MATCHING_KEY: "KEY_NOT_FOUND",
+  ERR_JWKS_MULTIPLE_MATCHING_KEYS: "KEY_NOT_FOUND",
 };
+
+/** What programs say where the codes have other words. */
+const OTHER_WORDS: readonly (readonly [words: RegExp, name: string])[] = [
+  [/socket hang up|connection reset|broken pipe/, "CONNECTION_LOST"],
+  [/fetch failed|connection refused|could not resolve host/, "CONNECTION_FAILED"],
+  [/self[- ]signed|unable to verify the first certificate|unknown authority/, "TLS_FAILED"],
+  [/wrong version number|packet length too long/, "RESPONSE_INVALID"],
+  [/unexpected (?:token|end of json)|json ?decode|jsondecodeerror/, "BODY_NOT_JSON"],
+  [/(?:jwt|token|signature has) (?:is )?expired/, "CLAIM_EXP_INVALID"],
+  [/jwt signature|signature verification failed/, "TOKEN_SIGNATURE_MISMATCH"],
+  [/invalid signature|signature (?:does not|doesn't|didn't) match|bad signature/, "SIGNATURE_MISMATCH"],
+  [/no matching key|unable to find a signing key|kid not found/, "KEY_NOT_FOUND"],
+  [/clock skew|clock drift|timestamp (?:is )?too old/, "TIMESTAMP_OUT_OF_WINDOW"],
+  [/permission denied/, "FILE_UNREADABLE"],
+  [/address already in use/, "PORT_IN_USE"],
+  [/^unauthori[sz]ed$/, "401"],
+  [/^forbidden$/, "403"],
+  [/^not found$/, "404"],
+];
 
 /** What has all the words of a text, in its name or its sentences: whole words before parts of words. */
 export async function searchExplanations(given: string, scheme?: string): Promise<readonly Hit[]> {
@@ -201,10 +228,19 @@ export async function searchExplanations(given: string, scheme?: string): Promis
     .map(({ hit }) => hit);
 }
 
-/** The code that stands for the name that a system has for an error. */
+/** The code that stands for what a system or a program says: a name, also inside of a sentence, or its words. */
 export function codeOfOtherName(given: string): string | undefined {
-  const name = given.trim().toUpperCase();
-  return Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined;
+  const text = given.slice(0, LONGEST_SEARCH * 4);
+  const names = text.toUpperCase().match(/[A-Z][A-Z0-9_]{2,60}/g) ?? [];
+  const name = names.find((one) => Object.hasOwn(OTHER_NAMES, one));
+  if (name !== undefined) return OTHER_NAMES[name];
+  const plain = text.trim().toLowerCase();
+  return OTHER_WORDS.find(([words]) => words.test(plain))?.[1] ?? numberIn(plain);
+}
+
+/** The status or exit code of which a few words speak, such as HTTP 401 or exit code 7. */
+function numberIn(text: string): string | undefined {
+  return /^(?:http(?:\/[0-9.]+)?|status(?: code)?|exit(?: code)?|error) ([0-9]{1,3})\b/.exec(text)?.[1];
 }
 
 /** 0 where the name has all words, 1 where the sentences have them as whole words, 2 as the beginnings of words. */
