@@ -117,6 +117,38 @@ const WRONG_TIMES = [
   "9999999999",
 ];
 
+describe("a signature over the URL", () => {
+  const url = "https://tenant.example.com/api/v1/webhooks/incoming/lst_1";
+  const signed = (over: string, ...more: (readonly [string, string])[]) =>
+    raw([
+      ...more,
+      JSON_TYPE,
+      ["Webhook-Timestamp", String(OLD)],
+      ["Webhook-Event-Id", ID],
+      ["Webhook-Signature", createHmac("sha256", SECRET).update(over).digest("base64url")],
+    ]);
+  const byUrl = (text: string, ...more: string[]) =>
+    verified(text, "--secret-file", path("secret.txt"), "--ignore-time", ...more);
+
+  it("is named by the request's own Host", async () => {
+    const { mistakes } = await byUrl(signed(`${url}${BODY}`, ["Host", "tenant.example.com"]));
+    expect(mistakes[0]).toMatch(/^input-with-url/);
+    const near = ["Host", "127.0.0.1:4400"] as const;
+    const local = `http://127.0.0.1:4400${new URL(url).pathname}${BODY}`;
+    expect((await byUrl(signed(local, near))).mistakes[0]).toMatch(/^input-with-url/);
+  });
+
+  it("is not tried where the URL is not known, which is said, and is with --url", async () => {
+    const without = await byUrl(signed(`${url}${BODY}`));
+    expect(without.mistakes[0]).toMatch(/^signature-unexplained/);
+    expect(without.seen).toContain("Texts with the listener's URL were not tried");
+    const { mistakes } = await byUrl(signed(`${url}${BODY}`), "--url", url);
+    expect(mistakes[0]).toMatch(/^input-with-url/);
+    const { seen } = await byUrl(signed("x"), "--url", url);
+    expect(seen).not.toContain("were not tried");
+  });
+});
+
 describe("verify --ignore-time leaves nothing out but the age", () => {
   const flags = () => ["--secret-file", path("secret.txt"), "--ignore-time"];
 

@@ -121,6 +121,19 @@ export function parseHeaders(text: string): HeaderPair[] {
   return parseHeaderLines(verboseHead(text)?.split("\r\n").slice(1) ?? text.split(/\r?\n/));
 }
 
+/** The first value of a header, by its name in lower case. */
+export function headerOf({ headers }: Pick<CapturedRequest, "headers">, wanted: string): string | undefined {
+  return headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
+}
+
+/** Where a raw request went by its Host; a signature may have been made over the URL. */
+export function originOf(request: CapturedRequest): string | undefined {
+  const host = headerOf(request, "host") ?? "";
+  if (!/^(?:[\w.-]{1,253}|\[[0-9a-f:]{2,45}\])(?::[0-9]{1,5})?$/i.test(host)) return undefined;
+  const isNear = /^(?:localhost|127\.|\[::1\])/i.test(host);
+  return `${headerOf(request, "x-forwarded-proto") === "http" || isNear ? "http" : "https"}://${host}`;
+}
+
 /** The refusal of a capture without the body that was sent. */
 export function withoutBody(name: string, why: string, hint?: string): CliError {
   return new CliError(EXIT.setup, "CAPTURE_INCOMPLETE", `${name} has no body: ${why}.`, { hint });

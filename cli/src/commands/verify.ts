@@ -1,7 +1,7 @@
 // The command that verifies a captured request and explains why it fails.
 import type { Mistake } from "hookproof/diagnose";
 import type { Check, ListenerOptions, Rejection, Verdict } from "hookproof/receiver";
-import { parseCaptured, parseHeaders, withoutBody } from "../capture/captured-request.js";
+import { headerOf, originOf, parseCaptured, parseHeaders, withoutBody } from "../capture/captured-request.js";
 import { type CapturedRequest, judged } from "../capture/raw-request.js";
 import { ownTime, timesOfToken } from "../capture/request-time.js";
 import type { Args, Command, Context } from "../command.js";
@@ -97,7 +97,7 @@ export const verify: Command = {
     const { doubt, ...request } = captured;
     const scheme = schemeOf(args, configuredScheme(context.config));
     if (scheme) return verifyBy(scheme, context, captured);
-    const { secret, keySet, ...listener } = await listenerFor(context, request);
+    const { secret, keySet, isUrlKnown, ...listener } = await listenerFor(context, request);
     const url = `${listener.baseUrl}${INGESTION_PATH}${listener.id}`;
     const at = checkTime(args, [headerOf(request, "webhook-timestamp"), ...timesOfToken(tokenIn(request))]);
     const clock = { now: () => at };
@@ -109,7 +109,11 @@ export const verify: Command = {
       ? (
           await (
             await import("hookproof/diagnose")
-          ).diagnose({ request: { ...request, url }, listener, clock, jwks: await keySet?.document() })
+          ).diagnose({
+            ...covered(request, url, listener, isUrlKnown),
+            clock,
+            jwks: await keySet?.document(),
+          })
         ).mistakes
       : [];
     const judgement = judgementOf(verdict, mistakes, doubt);
@@ -315,15 +319,15 @@ function partOf(flag: string, value: string): Promise<Buffer> {
 async function listenerFor(
   context: Context,
   request: CapturedRequest,
-): Promise<ListenerOptions & { secret?: UsedSecret; keySet?: ReadKeySet }> {
+): Promise<ListenerOptions & { isUrlKnown: boolean; secret?: UsedSecret; keySet?: ReadKeySet }> {
   const { args } = context;
   // What was sent to a place that only records requests says nothing of the listener.
   const isListeners = request.target.startsWith("http") && request.target.includes(INGESTION_PATH);
   const url = args.text("url") ?? (isListeners ? request.target : undefined);
-  const where = locate(
-    url ??
-      `https://listener.invalid${request.target.includes(INGESTION_PATH) ? request.target : `${INGESTION_PATH}unknown`}`,
-  );
+  const origin = originOf(request);
+  const path = request.target.includes(INGESTION_PATH) ? request.target : `${INGESTION_PATH}unknown`;
+  const where = locate(url ?? `${origin ?? "https://listener.invalid"}${path}`);
+  const isUrlKnown = url !== undefined || (origin !== undefined && path === request.target);
   const jwks = keySetOf(context);
   if (jwks !== undefined) {
     if (url === undefined)
@@ -331,10 +335,17 @@ async function listenerFor(
         "--jwks needs --url: a token is bound to the listener's URL, and a raw request has no scheme.",
       );
     const keySet = await keysFrom(context.io, jwks);
-    return { ...where, keySet, auth: { method: "jwt", keys: keySet.keys } };
+    return { ...where, isUrlKnown, keySet, auth: { method: "jwt", keys: keySet.keys } };
   }
   const found = await secretsOf(context);
-  return { ...where, auth: { method: "hmac", secret: found.secrets }, secret: usedSecret(found) };
+  return { ...where, isUrlKnown, auth: { method: "hmac", secret: found.secrets }, secret: usedSecret(found) };
+}
+
+/** What a diagnosis is given; a URL that is not known is no part of what may have been signed. */
+function covered(request: CapturedRequest, url: string, listener: ListenerOptions, isUrlKnown: boolean) {
+  if (isUrlKnown) return { request: { ...request, url }, listener };
+  const { id, auth } = listener;
+  return { request: { ...request, url: url.slice(url.indexOf(INGESTION_PATH)) }, listener: { id, auth } };
 }
 
 async function secretsOf(context: Context): Promise<FoundSecrets> {
@@ -375,10 +386,6 @@ function checkTime(args: Args, times: readonly (string | undefined)[]): number {
     return ownTime(times);
   }
   return at === undefined ? Date.now() : pointInTime("--at", at);
-}
-
-function headerOf({ headers }: CapturedRequest, wanted: string): string | undefined {
-  return headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
 }
 
 function tokenIn(request: CapturedRequest): string {

@@ -25,7 +25,7 @@ const TRIED = [
 ] as const;
 
 /** That nothing explains a signature: what was tried, and what to show to somebody who helps. Nothing of it is secret. */
-export function unexplained({ timestamp, eventId, body, secrets }: SignedMessage): Mistake {
+export function unexplained({ timestamp, eventId, body, url, secrets }: SignedMessage): Mistake {
   const tried = TRIED.map(
     ([of, table]) => `${table.reduce((sum, { ways }) => sum + ways.length, 0)} mistakes in ${of}`,
   );
@@ -42,9 +42,12 @@ export function unexplained({ timestamp, eventId, body, secrets }: SignedMessage
   ];
   return {
     ...found,
-    fix: `${found.fix} What was tried: ${tried.join(", ")}, and the likeliest pairs. To somebody who helps, send from both sides ${known.join(", ")} and the lines that sign: no secret is in them.`,
+    fix: `${found.fix} What was tried: ${tried.join(", ")}, and the likeliest pairs.${/^https?:/i.test(url) ? "" : URL_MISSING} To somebody who helps, send from both sides ${known.join(", ")} and the lines that sign: no secret is in them.`,
   };
 }
+
+const URL_MISSING =
+  " Texts with the listener's URL were not tried, as it is not known here: where the sender signs it, give it as well.";
 
 const LINE_BREAKS_LOST =
   "The body has the indentation of several lines, and no line break: something has removed them, as curl -d @file does. Send it with curl --data-binary @file.";
