@@ -59,7 +59,7 @@ const send = (id: string) => {
     "send",
     `http://127.0.0.1:${port}/api/v1/webhooks/incoming/${id}`,
     "--data",
-    "{}",
+    '{"type":"user.offboarded"}',
     "--retries",
     "0",
   ]);
@@ -93,21 +93,24 @@ describe("output in a terminal", () => {
     `);
   });
 
-  it("lists events in rows that fit 80 columns, with the beginning of an id that finds the event", async () => {
+  it("lists events with their types in rows that fit 80 columns, with the beginning of an id that finds the event", async () => {
     await send("lst_1");
     await send("lst_2");
-    const rows = (await seen(["events", "list"], 80)).slice(0, 2);
+    const [head, ...rows] = (await seen(["events", "list"], 80)).slice(0, 3);
+    expect(head?.split(/ {2,}/)).toEqual(["", "sent", "answer", "type", "event", "listener"]);
     for (const row of rows) {
       expect(row.length).toBeLessThanOrEqual(80);
       expect(row).toMatch(
-        /^[✔✖] \d\d:\d\d:\d\dZ {2}[0-9a-f]{8}… {2}(?:200|401) \w+ +127\.0\.0\.1:\d+\/…\/lst_[12]$/,
+        /^[✔✖] \d\d:\d\d:\d\dZ {2}(?:200|401) {5}user\.offboarded {2}[0-9a-f]{8}… {2}127\.0\.0\.1:\d+\/…\/lst_[12]$/,
       );
     }
     const [, id = ""] = /([0-9a-f]{8}…)/.exec(rows[0] ?? "") ?? [];
     expect((await seen(["events", "show", id], 80)).join("\n")).toContain("lst_2");
-    const whole = /[0-9a-f]{8}-[0-9a-f-]{27} {2}.*http:\/\/127/;
+    const whole = /[0-9a-f]{8}-[0-9a-f-]{27} {2}401 \w+ {2}user\.offboarded {2}http:\/\/127/;
     expect((await seen(["events", "list"]))[0]).toMatch(whole);
     expect((await seen(["events", "list", "-v"], 200))[0]).toMatch(whole);
+    const listed = JSON.parse((await seen(["events", "list", "--json"]))[0] ?? "") as { events: object[] };
+    expect(listed.events[0]).toMatchObject({ eventType: "user.offboarded", status: 401 });
   });
 
   it("colours labels, what to run next and JSON, and a pipe none of the JSON", async () => {

@@ -1,8 +1,7 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { expect, it } from "vitest";
-import { describeWith } from "../../test/kit/needs.js";
+import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/kit/temporary-folder.js";
 import { run } from "../src/main.js";
 
@@ -99,22 +98,29 @@ ${lines.join("\n")}
 `;
 }
 
-/** The pictures of a terminal: HOOKPROOF_SCREENSHOTS=1 npx vitest run cli/test/terminal-pictures.test.ts */
-describeWith("HOOKPROOF_SCREENSHOTS=1", process.env.HOOKPROOF_SCREENSHOTS)("pictures of a terminal", () => {
+/** HOOKPROOF_SCREENSHOTS=1 npx vitest run cli/test/terminal-pictures.test.ts makes them again. */
+describe("pictures of a terminal", () => {
   it.each(
     Object.entries(COMMANDS).flatMap(([name, words]) =>
       WIDTHS.map((columns) => [name, columns, words] as const),
     ),
-  )("%s in %i columns: no line is wider, but a command", async (name, columns, words) => {
-    const home = temporaryFolder("terminal-picture");
-    writeFileSync(join(home, "request.http"), REQUEST.replaceAll("\n", "\r\n"));
-    const text = await shown(words, columns, home);
-    const lines = text.split("\n").map((line) => line.replace(CODES, ""));
-    const wide = lines.filter((line) => line.length > columns);
-    expect(lines.length).toBeGreaterThan(5);
-    // A command is left whole, so that it can be copied.
-    expect(wide.filter((line) => !/^ *hookproof /.test(line))).toEqual([]);
-    mkdirSync(FOLDER, { recursive: true });
-    writeFileSync(join(FOLDER, `${name}-${columns}.svg`), picture(words, text, columns));
-  });
+  )(
+    "%s in %i columns: as it is printed now, and no line is wider, but a command",
+    async (name, columns, words) => {
+      const home = temporaryFolder("terminal-picture");
+      writeFileSync(join(home, "request.http"), REQUEST.replaceAll("\n", "\r\n"));
+      const text = await shown(words, columns, home);
+      const lines = text.split("\n").map((line) => line.replace(CODES, ""));
+      const wide = lines.filter((line) => line.length > columns);
+      expect(lines.length).toBeGreaterThan(5);
+      // A command is left whole, so that it can be copied.
+      expect(wide.filter((line) => !/^ *hookproof /.test(line))).toEqual([]);
+      const file = join(FOLDER, `${name}-${columns}.svg`);
+      if (process.env.HOOKPROOF_SCREENSHOTS) {
+        mkdirSync(FOLDER, { recursive: true });
+        writeFileSync(file, picture(words, text, columns));
+      }
+      expect(readFileSync(file, "utf8")).toBe(picture(words, text, columns));
+    },
+  );
 });

@@ -7,6 +7,7 @@ import { writeOwnFile } from "../files/written-file.js";
 import { findEvents, forget, readHistory, recall, SEARCH_FLAGS } from "../history/history.js";
 import { describeCredential, type HistoryRecord, hasArrived } from "../history/history-record.js";
 import { countOf, field, inertJson } from "../output.js";
+import { eventTypeOf } from "../serve/security-event-types.js";
 import { wordOf } from "../shell-word.js";
 import { confirm } from "../terminal/ask.js";
 import { shownTime } from "../times.js";
@@ -36,6 +37,7 @@ export const eventsList: Command = {
       found: found.length,
       events: shown.map(({ at, eventId, url, method, status, outcome, bodyBase64 }) => ({
         eventId,
+        eventType: eventTypeOf(Buffer.from(bodyBase64, "base64")) ?? null,
         at: new Date(at).toISOString(),
         url,
         method,
@@ -44,18 +46,22 @@ export const eventsList: Command = {
         bodyBytes: Buffer.byteLength(bodyBase64, "base64"),
       })),
     });
+    const isBrief = out.isTerminal && global.verbose === 0;
     const rows = shown.map((record) => {
-      const { at, eventId, url, status, outcome } = record;
+      const { at, eventId, url, status, outcome, bodyBase64 } = record;
       const mark = hasArrived(record) ? out.paint("green", "✔") : out.paint("red", "✖");
-      const isBrief = out.isTerminal && global.verbose === 0;
-      return [
-        `${mark} ${isBrief ? briefTime(at) : shownTime(at)}`,
-        out.short(eventId),
-        `${status ?? "---"} ${outcome}`,
-        isBrief ? briefUrl(url) : url,
-      ];
+      const type = eventTypeOf(Buffer.from(bodyBase64, "base64")) ?? "-";
+      if (isBrief)
+        return [
+          `${mark} ${briefTime(at)}`,
+          String(status ?? outcome),
+          type,
+          out.short(eventId),
+          briefUrl(url),
+        ];
+      return [`${mark} ${shownTime(at)}`, eventId, `${status ?? "---"} ${outcome}`, type, url];
     });
-    out.table([], rows);
+    out.table(isBrief ? ["  sent", "answer", "type", "event", "listener"] : [], rows);
     out.note(
       found.length === 0
         ? "No event matches."

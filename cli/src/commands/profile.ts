@@ -2,10 +2,10 @@
 import { relative, resolve } from "node:path";
 import { secretFingerprint } from "hookproof";
 import type { Args, Command, Flag } from "../command.js";
-import { foundSettings, knownProfiles, projectFile } from "../config/config.js";
+import { type Config, foundSettings, knownProfiles, projectFile } from "../config/config.js";
 import { checkProfileName, editConfig } from "../config/config-file.js";
 import { nextStep } from "../config/next-step.js";
-import { isAddress, RETRIES, type SettingValue, type SettingValues } from "../config/settings.js";
+import { isAddress, RETRIES, SETTINGS, type SettingValue, type SettingValues } from "../config/settings.js";
 import { checkedUrl, storableTarget } from "../credentials/checked-url.js";
 import { CREDENTIAL_FLAGS, REACH_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
 import { originOf } from "../credentials/origin-rule.js";
@@ -72,6 +72,7 @@ export const profileShow: Command = {
     const settings = foundSettings(config);
     const stored = storedSecrets(io, args, config.owner);
     const fingerprints = (stored?.secrets ?? []).map(secretFingerprint);
+    const first = comesFirst(io, config, stored !== undefined);
     out.document({
       type: "profile",
       ok: true,
@@ -79,6 +80,7 @@ export const profileShow: Command = {
       settings: Object.fromEntries(settings.map((setting) => [setting.name, setting.found.value])),
       storedSecrets: fingerprints,
       secretOrigin: stored?.origin ?? null,
+      ...(first === undefined ? {} : { comesFirst: first }),
     });
     out.line(name);
     for (const setting of settings)
@@ -87,9 +89,20 @@ export const profileShow: Command = {
       `  ${"secret".padEnd(12)} ${fingerprints.map((text) => `${text}…`).join(", ") || "(none stored)"}`,
     );
     if (stored) out.line(`  ${"signs for".padEnd(12)} ${stored.origin ?? "(no target yet)"}`);
+    if (first !== undefined) out.line(`  ${"comes first".padEnd(12)} ${first}`);
     return EXIT.ok;
   },
 };
+
+/** What signs in the place of the secret that is stored, or of none, as the documented order has it. */
+function comesFirst({ env }: Io, config: Config, hasStored: boolean): string | undefined {
+  if (config.text("method") === "jwt") return undefined;
+  if (env.HOOKPROOF_SECRET) return `HOOKPROOF_SECRET (${secretFingerprint(env.HOOKPROOF_SECRET)}…)`;
+  const files = config.find("secretFiles");
+  if (files === undefined) return undefined;
+  if (files.origin === SETTINGS.secretFiles.env) return files.origin;
+  return hasStored ? "secretFiles" : undefined;
+}
 
 export const profileAdd: Command = {
   name: "profile add",

@@ -47,6 +47,10 @@ export const snippet: Command = {
       out.note(
         `It sends a body on its standard input, by default to what hookproof listen runs on port 4400. ${GIVEN[method]}`,
       );
+    else
+      out.note(
+        `Its first lines say how it is run.${action === "sign" ? " It sends nothing; with --do send it does." : ""}`,
+      );
     if (!found.tested)
       out.note("No test of this project has run it, as the compiler or a library is missing there.");
     return EXIT.ok;

@@ -248,7 +248,7 @@ function print(
     out.line(`  checked with    key set ${keySetOf({ args, config, io })}  (${config.find("jwks")?.origin})`);
   for (const check of verdict.checks) {
     const mark = check.ok ? out.paint("green", "✔") : out.paint("red", "✖");
-    out.line(`${mark} ${check.step.padEnd(15)} ${check.ok ? (check.seen ?? check.rule) : wordsOf(check)}`);
+    out.line(`${mark} ${check.step.padEnd(15)} ${wordsOf(check, args.flag("ignore-time"))}`);
   }
   for (const { message, fix } of mistakes) {
     out.line(`  mistake         ${message}`);
@@ -265,7 +265,7 @@ function print(
       out.note(`${next}${test}      if your listener refuses it: finds the listener's own mistake`);
   } else {
     const would = `${who.charAt(0).toLowerCase()}${who.slice(1)} would answer ${(verdict as Rejection).status}`;
-    const said = code === undefined ? would : "nobody can tell from this what a receiver would answer";
+    const said = code ? "nobody can tell from this what a receiver would answer" : would;
     out.line(`${out.paint("red", `error[${code ?? verdict.code}]`)}  ${said}`);
   }
 }
@@ -392,8 +392,10 @@ function tokenIn(request: CapturedRequest): string {
   return headerOf(request, "authorization")?.replace(/^bearer\s/i, "") ?? "";
 }
 
-/** What was wrong, with the values next to each other. */
-function wordsOf({ fact, rule, seen, wanted }: Check): string {
+/** What was seen, or what was wrong with the values next to each other. */
+function wordsOf({ ok, step, fact, rule, seen, wanted }: Check, ignoresTime: boolean): string {
+  if (ok)
+    return step === "window" && ignoresTime ? "its age is not looked at (--ignore-time)" : (seen ?? rule);
   const received = seen === undefined || seen === "nothing" ? [] : [`received ${seen}`];
   const expected = wanted === undefined ? [] : [`expected ${wanted}`];
   return [fact ?? rule, ...received, ...expected].join("  ");

@@ -7,7 +7,7 @@ import type { Context } from "../command.js";
 import { CliError } from "../failure.js";
 import { postExactly } from "../send/post-exactly.js";
 import { showMessage } from "../send/transport.js";
-import { eventTypeIn } from "./security-event-types.js";
+import { eventTypeIn, eventTypeOf } from "./security-event-types.js";
 
 /** What `listen` does with every request besides answering it. */
 export interface Reporting {
@@ -69,7 +69,7 @@ export async function reportRequest(
     : forwarded && !isTaken(forwarded)
       ? { reason: refusedBehind(forwarded) }
       : await reasonFor(verdict, () => mistakes(handled));
-  const type = typeOf(request.body) ?? (verdict.ok ? eventTypeIn(verdict.event.payload) : undefined);
+  const type = eventTypeOf(request.body) ?? (verdict.ok ? eventTypeIn(verdict.event.payload) : undefined);
   showRequest(out, handled);
   out.document({
     type: "request",
@@ -145,16 +145,6 @@ export function reportElsewhere(
 /** Hours, minutes and seconds on this machine's own clock. */
 function localTime(at: number): string {
   return new Date(at).toTimeString().slice(0, 8);
-}
-
-/** The type that an event's body names, if it is a short text. */
-function typeOf(body: Uint8Array): string | undefined {
-  try {
-    const { type } = JSON.parse(Buffer.from(body).toString("utf8")) as { type?: unknown };
-    return typeof type === "string" && type !== "" && type.length <= 80 ? type : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** With -v the request as it came, and the answer. */

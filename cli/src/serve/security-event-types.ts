@@ -1,4 +1,4 @@
-// Names the types of security events.
+// Names the types of events, as their bodies say them.
 /** Event types by the beginning of their URIs, with the specification that defines them. */
 const FAMILIES: Readonly<Record<string, string>> = {
   "https://schemas.openid.net/secevent/caep/event-type/": "CAEP",
@@ -6,6 +6,8 @@ const FAMILIES: Readonly<Record<string, string>> = {
   "https://schemas.openid.net/secevent/ssf/event-type/": "SSF",
   "urn:ietf:params:SCIM:event:": "SCIM",
 };
+
+const LONGEST_TYPE = 80;
 
 /** A type's name, such as `CAEP session-revoked`; undefined for one of nobody known. */
 export function nameOfEventType(uri: string): string | undefined {
@@ -18,5 +20,17 @@ export function eventTypeIn(payload: unknown): string | undefined {
   const { events } = (payload ?? {}) as { events?: unknown };
   const [uri] = typeof events === "object" && events !== null ? Object.keys(events) : [];
   const type = uri && (nameOfEventType(uri) ?? uri);
-  return type !== undefined && type.length <= 80 ? type : undefined;
+  return type !== undefined && type.length <= LONGEST_TYPE ? type : undefined;
+}
+
+/** The type that a body names: its member `type`, or that of a security event; undefined where it is no short text. */
+export function eventTypeOf(body: Uint8Array): string | undefined {
+  try {
+    const payload = JSON.parse(Buffer.from(body).toString("utf8")) as { type?: unknown } | null;
+    const type = payload?.type;
+    if (typeof type !== "string") return eventTypeIn(payload);
+    return type !== "" && type.length <= LONGEST_TYPE ? type : undefined;
+  } catch {
+    return undefined;
+  }
 }
