@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { CONFIG_PATH as CONFIG, type InspectedService, inspectedService } from "../kit/inspected-service.js";
@@ -74,6 +76,31 @@ describeInBrowser("the calls of the API", (browser) => {
     for (const secret of [stage.service.clientSecret, access_token, "in-the-query", "of-a-session"])
       expect(kept).not.toContain(secret);
     expect(offences).toEqual([]);
+    await context.close();
+  });
+
+  it("are copied as curl, which asks for a token of its own", async () => {
+    await call(CONFIG);
+    const { page, context } = await open();
+    await page.locator(".summary h2", { hasText: "getAuthConfig" }).waitFor();
+    await page.getByRole("button", { name: "Copy as curl" }).click();
+    await page.getByText("Copied: curl").waitFor();
+    const command = await page.evaluate<string>("navigator.clipboard.readText()");
+    expect(command).toContain(`hookproof service token --base-url ${stage.service.url})`);
+    expect(command).not.toContain("[hidden]");
+    // In the command's place something that prints a token.
+    const program = `hookproof() { [ "$*" = "service token --base-url ${stage.service.url}" ] && echo "$TOKEN"; }\n${command}`;
+    const env = { ...process.env, TOKEN: await stage.service.token() };
+    const { stdout } = await promisify(execFile)("bash", ["-c", program], { env });
+    expect(stdout).toMatch(/^HTTP\/1\.1 200 [\s\S]*"displayName":"Staff"/);
+    // A form is not kept as it was sent.
+    await fetch(`${stage.service.url}/auth/v1/token`, {
+      method: "POST",
+      body: new URLSearchParams({ a: "b" }),
+    });
+    await page.locator(".row", { hasText: "createToken" }).first().click();
+    await page.locator(".summary h2", { hasText: "createToken" }).waitFor();
+    expect(await page.getByRole("button", { name: "Copy as curl" }).count()).toBe(0);
     await context.close();
   });
 

@@ -194,6 +194,50 @@ describeOnStage("the list, and what is open", (on) => {
     await page.emulateMedia({ forcedColors: "none" });
   });
 
+  it("no word is cut: not of a code, of what is chosen, or of what marks a row", async () => {
+    const { page } = on.open;
+    await on.stage.send(undefined, ({ headers }) => ({
+      headers: { ...headers, "Content-Encoding": "gzip" },
+    }));
+    await page.getByRole("banner").getByRole("button", { name: "Send a test event" }).click();
+    const marked = page.locator(".row").first().locator(".origin");
+    await expect.poll(() => marked.textContent()).toBe("test event");
+    const facts = page.locator(".row").first().locator(".facts");
+    for (const [width, isWide] of [
+      [1280, true],
+      [375, false],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 });
+      if (!isWide) await page.getByRole("button", { name: "Requests" }).click();
+      const [mark, all] = await Promise.all([marked.boundingBox(), facts.boundingBox()]);
+      expect((mark?.x ?? 0) + (mark?.width ?? 0)).toBeLessThanOrEqual((all?.x ?? 0) + (all?.width ?? 0));
+      // As wide as it would be with what is chosen alone.
+      expect(
+        await page.evaluate<number>(`(() => {
+        const select = document.querySelector(".filter select");
+        const alone = select.cloneNode(false);
+        alone.append(select.selectedOptions[0].cloneNode(true));
+        alone.style.cssText = "position: absolute; flex: none; width: auto";
+        select.parentElement.append(alone);
+        const missing = alone.offsetWidth - select.offsetWidth;
+        alone.remove();
+        return missing;
+      })()`),
+      ).toBeLessThanOrEqual(0);
+      await rowsWith(page, "415").first().click();
+      await page.locator(".summary .badge", { hasText: "415" }).waitFor();
+      const title = page.locator(".summary h2");
+      expect(await title.textContent()).toMatch(/^[A-Z]+(?:_[A-Z]+)+$/);
+      const cut = `[...document.querySelector(".summary h2").childNodes].filter((node) => {
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        return node.nodeType === 3 && new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1;
+      }).map((node) => node.data)`;
+      expect(await page.evaluate(cut), `${width} px`).toEqual([]);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
   it("none of that left the machine or broke anything", () => {
     expect(on.open.offences).toEqual([]);
   });

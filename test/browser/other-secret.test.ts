@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 import type { SignedRequest } from "hookproof";
 import { expect, it } from "vitest";
 import { describeOnStage } from "./support/on-stage.js";
@@ -26,6 +26,8 @@ describeOnStage("a refused request: its fix by language, and another secret", (o
     await expect.poll(() => tabs.getByRole("tab").first().textContent()).toBe("Python");
     const panel = page.getByRole("tabpanel", { name: "Python" });
     expect(await panel.textContent()).toContain("hmac.new(secret.encode(), message, 'sha256')");
+    const [above, below] = await Promise.all([tabs.boundingBox(), panel.boundingBox()]);
+    expect(below?.y).toBeGreaterThanOrEqual((above?.y ?? 0) + (above?.height ?? 0));
     await tabs.getByRole("tab", { name: "Go" }).click();
     expect(await page.getByRole("tabpanel", { name: "Go" }).textContent()).toContain("[]byte(secret)");
     await page.keyboard.press("ArrowLeft");
@@ -60,6 +62,42 @@ describeOnStage("a refused request: its fix by language, and another secret", (o
     await page.locator("#row-2").click();
     await page.getByText("Try another secret").click();
     expect(await page.getByLabel("Secret", { exact: true }).inputValue()).toBe("");
+    expect(on.open.offences).toEqual([]);
+  });
+
+  it("where no mistake explains it, what to compare is a table to copy from", async () => {
+    const { page } = on.open;
+    const body = new TextEncoder().encode('{"a":1}');
+    const change = (request: SignedRequest) => ({
+      ...signedWith(OTHER, "curl/8.5.0")({ ...request, body }),
+      body,
+    });
+    expect(await on.stage.send(undefined, change)).toBe(401);
+    await page.locator("#row-3").click();
+    await page.getByText("No known mistake explains the signature").waitFor();
+    const rows = await page.locator(".to-compare div").allTextContents();
+    const sha256 = createHash("sha256").update(body).digest("hex");
+    expect(rows.slice(0, 3)).toEqual([
+      "Secret's fingerprintsha256:02d243df",
+      `SHA-256 of the body${sha256}`,
+      "Bytes of the body7",
+    ]);
+    expect(rows[3]).toMatch(/^Webhook-Timestamp\d{10}$/);
+    expect(rows[4]).toMatch(/^Webhook-Event-Id[0-9a-f-]{36}$/);
+    await page.getByRole("button", { name: "Copy: SHA-256 of the body" }).click();
+    await page.getByText("Copied: SHA-256 of the body").waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(sha256);
+    // The values stand in the table and not in the sentences.
+    const said = await page.locator(".mistakes :is(.fix, .tried)").allTextContents();
+    expect(said.join(" ")).toMatch(
+      /Send these to somebody who helps.*What was tried: \d+ mistakes in the secret/,
+    );
+    expect(said.join(" ")).not.toContain(sha256);
+    for (const width of [320, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await violations(page)).toEqual([]);
+      expect(await page.evaluate("document.body.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+    }
     expect(on.open.offences).toEqual([]);
   });
 });

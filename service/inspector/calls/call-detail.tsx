@@ -1,16 +1,26 @@
 // One call of the API in full.
 import type { CallDetail } from "../../src/inspector/contract.js";
+import { callAsCurl } from "../copy/as-curl.js";
 import { Headers } from "../detail/headers.js";
 import { PrettyBytes } from "../detail/pretty-bytes.js";
 import { kindOf, statusText } from "../parts/answer-kind.js";
 import { CodeBlock } from "../parts/code-block.js";
+import { Icon } from "../parts/icon.js";
 import { Section } from "../parts/section.js";
 import { StatusBadge } from "../parts/status-badge.js";
 import { VisibleText } from "../parts/visible-text.js";
 import { dateAndTime } from "../text/time.js";
 
+interface CallProps {
+  readonly call: CallDetail;
+  /** Where the service is. */
+  readonly origin: string | undefined;
+  onCopy(text: string, what: string): void;
+}
+
 /** One call: who asked what, and what the answer was. */
-export function Call({ call }: { call: CallDetail }) {
+export function Call({ call, origin, onCopy }: CallProps) {
+  const curl = callAsCurl(call, origin);
   const { n, at, method, target, status, durationMs, operation, client, requestId, answer } = call;
   return (
     <article aria-labelledby="call">
@@ -26,6 +36,14 @@ export function Call({ call }: { call: CallDetail }) {
             <VisibleText text={requestId} />
           </p>
         </div>
+        {curl !== undefined && (
+          <div class="actions">
+            <button type="button" title="With a token of its own" onClick={() => onCopy(curl, "curl")}>
+              <Icon name="copy" />
+              Copy as curl
+            </button>
+          </div>
+        )}
       </header>
       {call.isFault && <p class="remark">This answer was set on purpose; the operation was not asked.</p>}
       <div class="columns">

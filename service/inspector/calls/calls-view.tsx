@@ -15,6 +15,8 @@ import { callParts } from "./call-row.js";
 interface CallsViewProps {
   readonly api: Api;
   readonly rows: readonly CallRow[];
+  /** Where the service is. */
+  readonly origin: string | undefined;
   readonly chosen: number | undefined;
   nowMs(): number;
   onChoose(n: number | undefined): void;
@@ -22,7 +24,7 @@ interface CallsViewProps {
 }
 
 /** The calls of the service's API next to the webhooks: a list, and the chosen one. */
-export function CallsView({ api, rows, chosen, nowMs, onChoose, onCopy }: CallsViewProps) {
+export function CallsView({ api, rows, origin, chosen, nowMs, onChoose, onCopy }: CallsViewProps) {
   const input = useRef<HTMLInputElement>(null);
   const search = useCallback(async (q: string) => (await api.calls(q)).rows, [api]);
   const filtered = useFiltered(rows, search, ({ client }) => client);
@@ -72,7 +74,9 @@ export function CallsView({ api, rows, chosen, nowMs, onChoose, onCopy }: CallsV
       onChoose={onChoose}
       onMove={move}
     >
-      {call !== undefined && call !== "gone" && <Call key={call.n} call={call} />}
+      {call !== undefined && call !== "gone" && (
+        <Call key={call.n} call={call} origin={origin} onCopy={onCopy} />
+      )}
       {call === "gone" && <p class="nothing note">Call #{chosen} is not kept any more.</p>}
     </ListAndDetail>
   );

@@ -1,5 +1,5 @@
 // A request as a curl command.
-import type { RequestDetail } from "../../src/inspector/contract.js";
+import { type CallDetail, LIMITS, type RequestDetail } from "../../src/inspector/contract.js";
 import { decode, fromBase64 } from "../text/bytes.js";
 import { hasHidden } from "../text/visible.js";
 import { shellQuoted } from "./shell-quoted.js";
@@ -31,6 +31,33 @@ export function asCurl({ method, url, headers, bodyBase64 }: RequestDetail): str
   ];
   const command = lines.join(" \\\n  ");
   return body === undefined ? `printf %s ${bodyBase64} | base64 -d | ${command}` : command;
+}
+
+/**
+ * A curl command that makes a call of the API again with a token of its own, as tokens are not kept; undefined where
+ * the body is not kept as it was sent, or something has characters that are not seen.
+ */
+export function callAsCurl(call: CallDetail, listeners: string | undefined): string | undefined {
+  const { method, target, headers, body } = call;
+  const headerOf = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? "";
+  // The command hands a secret over for the token: a stranger's header may name no other machine.
+  const host = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/.exec(headerOf("host"))?.[0];
+  const origin = listeners ?? (host && `http://${host}`);
+  if (!origin || !/^[A-Z]{1,12}$/.test(method)) return undefined;
+  if (hasHidden(target) || hasHidden((body ?? "").replaceAll("\n", ""))) return undefined;
+  const isWhole =
+    /\bjson\b/i.test(headerOf("content-type")) && (body ?? "").length < LIMITS.callBodyCharacters;
+  if (body !== undefined && !isWhole) return undefined;
+  const usual = body === undefined ? "GET" : "POST";
+  return [
+    "curl -sS -i -g --path-as-is",
+    ...(method === usual ? [] : [method === "HEAD" ? "--head" : `-X ${method}`]),
+    ...(headerOf("authorization") === ""
+      ? []
+      : [`-H "Authorization: Bearer $(hookproof service token --base-url ${shellQuoted(origin)})"`]),
+    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `--data-raw ${shellQuoted(body)}`]),
+    shellQuoted(origin + target),
+  ].join(" \\\n  ");
 }
 
 /** A header line as one word of bash: what is no ASCII as the bytes that came, so that none of it acts in a terminal. */

@@ -1,6 +1,6 @@
 // Shows one request in full.
 import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
+import { useCallback, useMemo, useRef } from "preact/hooks";
 import type { RequestDetail } from "../../src/inspector/contract.js";
 import type { Api } from "../live/api.js";
 import { Age } from "../parts/age.js";
@@ -27,14 +27,18 @@ interface DetailProps {
   nowMs(): number;
   onChoose(n: number): void;
   onNote(note: string): void;
+  onCopy(text: string, what: string): void;
 }
 
 /** One request: what was decided, why, and everything it was decided by. */
-export function Detail({ detail, actions, debug, nowMs, onChoose, onNote }: DetailProps) {
+export function Detail({ detail, actions, debug, nowMs, onChoose, onNote, onCopy }: DetailProps) {
+  const copy = useRef(onCopy);
+  copy.current = onCopy;
+  const copyNow = useCallback((text: string, what: string) => copy.current(text, what), []);
   // Kept while menus open and close: a body can have thousands of pieces.
   const content = useMemo(
-    () => <Content detail={detail} debug={debug} onChoose={onChoose} />,
-    [detail, debug, onChoose],
+    () => <Content detail={detail} debug={debug} onChoose={onChoose} onCopy={copyNow} />,
+    [detail, debug, onChoose, copyNow],
   );
   return (
     <article aria-labelledby="verdict">
@@ -42,7 +46,7 @@ export function Detail({ detail, actions, debug, nowMs, onChoose, onNote }: Deta
         <StatusBadge status={detail.status} />
         <div>
           <h2 id="verdict">
-            <VisibleText text={titleOf(detail)} />
+            <Title text={titleOf(detail)} />
           </h2>
           <p class="note">
             #{detail.n} · <time dateTime={new Date(detail.at).toISOString()}>{dateAndTime(detail.at)}</time> ·{" "}
@@ -62,6 +66,18 @@ export function Detail({ detail, actions, debug, nowMs, onChoose, onNote }: Deta
   );
 }
 
+/** A code is broken where its words end, and not in one of them. */
+function Title({ text }: { text: string }) {
+  if (!/^[A-Z][A-Z0-9_]+$/.test(text)) return <VisibleText text={text} />;
+  return text.split("_").map((word, at) => (
+    <>
+      {at > 0 && "_"}
+      {at > 0 && <wbr />}
+      {word}
+    </>
+  ));
+}
+
 /** The code where mistakes explain it in words; the event where it was accepted. */
 function titleOf({ steps, mistakes, code, eventType, reason, isUnread }: RequestDetail): string {
   if (isUnread) return reason;
@@ -70,7 +86,12 @@ function titleOf({ steps, mistakes, code, eventType, reason, isUnread }: Request
 }
 
 /** The body comes first where a request was accepted or repeats another; what is wrong comes first where it was refused. */
-function Content({ detail, debug, onChoose }: Pick<DetailProps, "detail" | "debug" | "onChoose">) {
+function Content({
+  detail,
+  debug,
+  onChoose,
+  onCopy,
+}: Pick<DetailProps, "detail" | "debug" | "onChoose" | "onCopy">) {
   const { hmac, token, first, run, bodyBase64 } = detail;
   const isRefused = detail.steps.some(({ state, step }) => state === "failed" && step !== "replay");
   const verdict = (
@@ -103,7 +124,7 @@ function Content({ detail, debug, onChoose }: Pick<DetailProps, "detail" | "debu
           No listener saw this request: the server refused it before. <span class="mono">{detail.code}</span>
         </p>
       )}
-      <Mistakes mistakes={detail.mistakes} />
+      <Mistakes detail={detail} onCopy={onCopy} />
       {detail.forwarded && <ForwardedCard forwarded={detail.forwarded} />}
       <div class={`columns ${isRefused ? "verdict-first" : ""}`}>
         {isRefused && <div class="verdict">{verdict}</div>}

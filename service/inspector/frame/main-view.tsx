@@ -24,6 +24,7 @@ export function MainView({ api, page, search }: MainProps) {
       <CallsView
         api={api}
         rows={calls}
+        origin={listeners[0] && new URL(listeners[0].url).origin}
         chosen={choice.n}
         nowMs={nowMs}
         onChoose={(n) => setChoice({ view: "calls", n })}
@@ -49,6 +50,7 @@ export function MainView({ api, page, search }: MainProps) {
       nowMs={nowMs}
       onCompare={setCompared}
       onNote={actions.note}
+      onCopy={actions.copy}
     />
   );
 }

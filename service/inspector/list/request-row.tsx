@@ -45,11 +45,6 @@ export function requestParts(row: RequestRow): RowParts {
             <VisibleText text={eventType} />
           </span>
         )}
-        {eventId !== undefined && (
-          <span class="mono">
-            <VisibleText text={eventId.slice(0, 8)} />
-          </span>
-        )}
         {row.auth === "jwt" && <span>JWT</span>}
         {row.scheme !== undefined && (
           <span>
@@ -61,8 +56,6 @@ export function requestParts(row: RequestRow): RowParts {
             <VisibleText text={method.slice(0, 12)} />
           </span>
         )}
-        <span>{sizeOfRow(row)}</span>
-        <span>{row.durationMs} ms</span>
         {replay && (
           <span class="origin">
             <Icon name="replay" />
@@ -77,6 +70,13 @@ export function requestParts(row: RequestRow): RowParts {
         {row.isTest && <span class="origin">test event</span>}
         {row.verdictStatus !== undefined && <span class="origin">forced ({row.verdictStatus})</span>}
         {row.imported && <span class="origin">imported</span>}
+        {eventId !== undefined && (
+          <span class="mono">
+            <VisibleText text={eventId.slice(0, 8)} />
+          </span>
+        )}
+        <span>{sizeOfRow(row)}</span>
+        <span>{row.durationMs} ms</span>
       </>
     ),
   };

@@ -22,6 +22,7 @@ interface RequestsViewProps {
   nowMs(): number;
   onCompare(n: number | undefined): void;
   onNote(note: string): void;
+  onCopy(text: string, what: string): void;
 }
 
 /** The list of requests, and the one that is open. */
@@ -107,7 +108,7 @@ function PinFilter({
 
 /** The request that is open, or the two that are compared. */
 function Open(props: RequestsViewProps) {
-  const { api, requests, detail, actions, compared, nowMs, onCompare, onNote } = props;
+  const { api, requests, detail, actions, compared, nowMs, onCompare, onNote, onCopy } = props;
   const { chosen, choose, follow } = requests;
   return (
     <>
@@ -139,6 +140,7 @@ function Open(props: RequestsViewProps) {
             nowMs={nowMs}
             onChoose={choose}
             onNote={onNote}
+            onCopy={onCopy}
           />
         ) : (
           <Comparison api={api} first={compared} second={detail} onClose={() => onCompare(undefined)} />

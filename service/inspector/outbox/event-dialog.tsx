@@ -85,8 +85,11 @@ function TimeOfEvent({ entry }: { entry: EventView }) {
                 </p>
               )}
               {answer !== undefined && code !== undefined && (
-                <p class="mono answer">
-                  <VisibleText text={answer} />
+                <p class="answer">
+                  <span class="note">it answered</span>{" "}
+                  <span class="mono">
+                    <VisibleText text={answer} />
+                  </span>
                 </p>
               )}
             </li>

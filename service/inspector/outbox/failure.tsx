@@ -23,8 +23,11 @@ export function FailureText({ failure, nowMs, onEvent }: FailureProps) {
         </p>
       )}
       {answer !== undefined && (
-        <p class="mono answer">
-          <VisibleText text={answer} />
+        <p class="answer">
+          <span class="note">it answered</span>{" "}
+          <span class="mono">
+            <VisibleText text={answer} />
+          </span>
         </p>
       )}
       <p class="note">

@@ -39,7 +39,7 @@ export function ListenerCard(props: ListenerProps) {
         <Count name="oldest" value={one.pending === 0 ? "–" : span(one.oldestAgeMs)} />
         <Count name="in flight" value={one.inFlight} />
         <Count name="delivered" value={one.delivered} />
-        <Count name="a minute" value={one.perMinute ?? "–"} />
+        <Count name="per minute" value={one.perMinute ?? "–"} />
         <Count name="dead" value={one.dead} />
       </dl>
       {one.nextAt !== undefined && one.paused === undefined && (
@@ -103,7 +103,7 @@ function stateOf(one: ListenerView, now: number): { kind: AnswerKind; words: str
   if (restsUntil !== undefined && restsUntil > now)
     return { kind: "malformed", words: `asked to rest until ${timeOfDay(restsUntil)}` };
   if (failure && pending > 0) return { kind: "malformed", words: "failing" };
-  return dead > 0 ? { kind: "refused", words: "dead letters" } : { kind: "accepted", words: "well" };
+  return dead > 0 ? { kind: "refused", words: "dead letters" } : { kind: "accepted", words: "no trouble" };
 }
 
 function Waiting({

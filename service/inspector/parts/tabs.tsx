@@ -23,7 +23,7 @@ export function Tabs({ label, tabs }: TabsProps) {
     list.current?.querySelectorAll<HTMLElement>("[role=tab]")[next]?.focus();
   };
   return (
-    <div class="tabs">
+    <div class="by-language">
       <div role="tablist" aria-label={label} ref={list}>
         {tabs.map(({ name }, index) => (
           <button
