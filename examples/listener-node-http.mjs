@@ -111,7 +111,7 @@ function membersOf(segment) {
   const bytes = Buffer.from(segment, "base64url");
   const [value] = strictJson(bytes) ?? [];
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  // Written anew, a member that stood twice is gone; spacing outside texts is not compared.
+  // Written again, a member that stood twice is gone; spacing outside texts is not compared.
   const names = bytes.toString().match(/"(?:[^"\\]|\\.)*"\s*:/g)?.length ?? 0;
   return names === (JSON.stringify(value).match(/"(?:[^"\\]|\\.)*":/g)?.length ?? 0) ? value : undefined;
 }
@@ -123,7 +123,7 @@ function isSignedBy({ alg, publicKey }, input, signature) {
 
 let fetched = { at: 0, keys: new Map() };
 
-/** The keys of the set by kid. Fetched anew after five minutes; a set that cannot be fetched has no keys. */
+/** The keys of the set by kid. Fetched again after five minutes; a set that cannot be fetched has no keys. */
 async function keySet() {
   if (Date.now() - fetched.at < KEYS_FRESH_MS) return fetched.keys;
   const keys = new Map();

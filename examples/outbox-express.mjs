@@ -46,7 +46,7 @@ const server = app.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", () => {
   console.log(`http://127.0.0.1:${server.address().port}`);
 });
 
-// Whoever handles SIGTERM takes Node's own end away: what follows has to end all that keeps the process alive.
+// Anyone who handles SIGTERM takes Node's own end away: what follows has to end all that keeps the process alive.
 process.once("SIGTERM", async () => {
   await new Promise((closed) => server.close(closed)); // no more requests; those that run are answered
   await outbox.stop(); // no more deliveries; those that run end. The pool is left as it is

@@ -9,7 +9,7 @@ import { createOutbox } from "hookproof/outbox";
 import { postgresStore } from "hookproof/outbox/postgres";
 import pg from "pg";
 
-// Not in the database: whoever reads only the database, or a copy of it, must not get the secrets.
+// Not in the database: anyone who reads only the database, or a copy of it, must not get the secrets.
 const key = Buffer.from(process.env.TENANT_KEY ?? "", "base64");
 if (key.length !== 32) throw new Error("TENANT_KEY is missing: 32 bytes in base64, from your vault.");
 

@@ -1,4 +1,4 @@
-"""The local service as a pytest fixture: one file, beside your tests, named in conftest.py or in a test module.
+"""The local service as a pytest fixture: one file, next to your tests, named in conftest.py or in a test module.
 
     pytest_plugins = ["pytest_local_service"]
 

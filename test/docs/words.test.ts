@@ -72,3 +72,20 @@ describe("the words of README and the pages", () => {
     expect(found).toEqual([]);
   });
 });
+
+describe("the words of what is copied and of the API's reference", () => {
+  const examples = readdirSync(join(ROOT, "examples"), { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.(?:m?[jt]s|py|sql|ya?ml|java|md)$/.test(name) && !name.includes("node_modules"))
+    .map((name) => join("examples", name));
+
+  it.each(WORDS)("%s is not written: %s", (word, instead) => {
+    expect(examples.length).toBeGreaterThan(30);
+    const found = ["service/openapi.yaml", ...examples].flatMap((file) =>
+      readFileSync(join(ROOT, file), "utf8")
+        .split("\n")
+        .filter((line) => word.test(line))
+        .map((line) => `${file}: ${line.slice(0, 120)} (say: ${instead})`),
+    );
+    expect(found).toEqual([]);
+  });
+});

@@ -42,7 +42,7 @@ export interface paths {
         put?: never;
         /**
          * View paper secret content
-         * @description Text is encrypted anew to the recipient of the reader; a file has a download URL that is good for 5
+         * @description Text is encrypted again to the recipient of the reader; a file has a download URL that is good for 5
          *     minutes. An INTERNAL secret is shown to the users in its list only. A secret without views left, or one
          *     that has expired or was revoked, is not found. Specification 4.1.
          */
@@ -639,7 +639,7 @@ export interface paths {
         post?: never;
         /**
          * Forget the requests so far
-         * @description The journal begins anew.
+         * @description The journal begins again, empty.
          */
         delete: operations["clearJournal"];
         options?: never;
@@ -867,7 +867,7 @@ export interface components {
         };
         /**
          * @description The configuration of an authentication provider. At most one of `microsoft`, `okta`, `onelogin`,
-         *     `jumpcloud`, `pingone`, `oidc` and `svcLocal` is set; `google` stands beside them. Specification 2.2.
+         *     `jumpcloud`, `pingone`, `oidc` and `svcLocal` is set; `google` is next to them. Specification 2.2.
          */
         AuthConfig: {
             /** @default  */
