@@ -68,6 +68,7 @@ export const outboxWork: Command = {
     if (worker?.trim() === "" || (worker?.length ?? 0) > 200)
       throw usageError("--worker must be a name of 1 to 200 characters.");
     const listeners = await profileListeners(context);
+    const isChosen = args.isGiven("listener");
     const { store, name, close } = await openOutbox(context);
     const counts = { delivered: 0, duplicate: 0, dead: 0 };
     let http: WorkerHttp | undefined;
@@ -110,8 +111,9 @@ export const outboxWork: Command = {
         counts[event.outcome] += 1;
         progress?.advance();
         reportEnd(out, event);
-      } else if (event.type === "warning") out.warn(event.message);
-      else if (event.type === "store-changed")
+      } else if (event.type === "warning") {
+        if (!(isChosen && ABOUT_OTHERS.test(event.message))) out.warn(event.message);
+      } else if (event.type === "store-changed")
         out.warn(
           event.available
             ? "The outbox can be reached again."
@@ -127,6 +129,9 @@ export const outboxWork: Command = {
     }
   },
 };
+
+/** What a worker says of listeners that it has not: with `--listener` it was told to leave them to others. */
+const ABOUT_OTHERS = /^Events for the listener .* wait, .* The outbox has no such listener\.$/;
 
 /** What a drain that was interrupted left; nothing where all of it was done even so. */
 async function undone(store: OutboxStore, names: readonly string[]): Promise<string | undefined> {
