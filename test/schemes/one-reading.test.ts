@@ -69,6 +69,10 @@ describe.each(PATHS)("…%s", (path) => {
 
   it("is the listener's that has it as its URL, whichever way the sender writes its path", async () => {
     const url = `https://h.example${path}`;
+    for (const end of ["#", "#a"])
+      expect(() => httpSignatureVerifier({ url: `${url}${end}`, secrets: { k: secret } })).toThrow(
+        "url must be the receiver's whole URL: it must not have a fragment",
+      );
     const made = await signRequest({ url, signer, event: createEvent({}) });
     const verifier = httpSignatureVerifier({ url, secrets: { k: secret }, components: [...components] });
     const headers = Object.entries(made.headers);

@@ -113,10 +113,9 @@ export function httpSignatureVerifier(options: HttpSignatureVerifierOptions): Ve
     secrets: "object",
   });
   const { eventIdHeader, covered, tag } = checkedProfile(options);
-  const { pathname, search } = wholeUrl(
-    options.url,
-    (rule) => new TypeError(`url must be the receiver's whole URL: it ${rule}`),
-  );
+  const refused = (rule: string) => new TypeError(`url must be the receiver's whole URL: it ${rule}`);
+  const { pathname, search } = wholeUrl(options.url, refused);
+  if (options.url.includes("#")) throw refused("must not have a fragment"); // as no signer takes one
   const table = TABLE(eventIdHeader);
   const checks = schemeChecks(table);
   const secrets = new Map(
