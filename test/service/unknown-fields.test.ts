@@ -202,6 +202,8 @@ it("the journal is asked for what it holds: any method and query of a webhook's 
   const refused = async (body: object) =>
     (await ask(service, "POST", "/local/v1/journal/search", { body })).body.message;
   expect(await refused({ method: "PSOT" })).toContain("No request can have the method");
+  for (const status of [-1, 20, 600, 1_000])
+    expect(await refused({ status })).toBe(`No request can have the status "${status}".`);
   expect(await refused({ operation: "getAuthConfig", method: "PATCH" })).toContain("No request can have");
   expect(await refused({ query: { tenant: "1" } })).toContain('No request can have the query name "tenant"');
 });

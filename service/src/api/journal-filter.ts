@@ -16,6 +16,7 @@ export function refuseMisspelt({
   operation,
   method,
   path,
+  status,
   query = {},
   body,
 }: Schemas["SearchJournalRequest"]): void {
@@ -34,6 +35,9 @@ export function refuseMisspelt({
       named.some((one) => fits(one.path, path)),
       [],
     );
+  // 0 is a connection that was cut.
+  if (status !== undefined)
+    refuseUnless("status", `${status}`, status === 0 || (status >= 100 && status < 600), []);
   const names = named.flatMap(({ queryParameters }) => queryParameters.map(({ name }) => name));
   const knownNames = new Set(names.map(camelCase));
   const isAnyQuery = kept.some(
