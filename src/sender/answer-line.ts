@@ -1,5 +1,5 @@
 // The beginning of a receiver's answer as one line, without what steers a terminal and without credentials.
-import type { HeaderPair } from "../core/headers.js";
+import { type HeaderPair, onlyValue } from "../core/headers.js";
 import { withoutValues } from "../core/hidden-values.js";
 import { STEERING } from "../core/shown.js";
 import type { TransportResponse } from "../http/transport.js";
@@ -34,7 +34,9 @@ const CREDENTIALS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * The beginning of an answer as one line of at most 200 characters; `undefined` for a 200 and for an empty body.
+ * The beginning of an answer as one line of at most 200 characters; `undefined` for a 200, for an empty body, and for one
+ * that is no text: a compressed one, or one with a NUL in it. Whether it has a Content-Type, and which, decides nothing
+ * but the charset.
  *
  * @param own header lines that the sender's user added, whose values may be credentials
  */
@@ -42,9 +44,10 @@ export function answerLine(
   response: TransportResponse | undefined,
   own: readonly HeaderPair[] = [],
 ): string | undefined {
-  if (!response || response.status === 200 || response.body.length === 0) return undefined;
-  let line = new TextDecoder()
-    .decode(response.body.subarray(0, MAX_BYTES))
+  if (!response || response.status === 200) return undefined;
+  const text = textOf(response);
+  if (text.includes("\0")) return undefined;
+  let line = text
     .replace(STEERING, " ")
     .replace(/[\s\uFFFD]+/gu, " ")
     .trim();
@@ -59,4 +62,17 @@ export function answerLine(
     );
   for (const [form, shown] of CREDENTIALS) line = line.replace(form, shown);
   return line === "" ? undefined : [...line].slice(0, MAX_LENGTH).join("");
+}
+
+/** The text of the beginning of a body: UTF-8, or a charset of single bytes that its type names, in which ASCII is itself. */
+function textOf({ headers, body }: TransportResponse): string {
+  if ((onlyValue(headers, "content-encoding") ?? "identity") !== "identity") return "";
+  const bytes = body.subarray(0, MAX_BYTES);
+  const type = onlyValue(headers, "content-type") ?? "";
+  const [, charset] = /charset="?((?:iso-8859-|windows-125)\d{1,2})\b/i.exec(type) ?? [];
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes); // it was none, or this runtime has it not
+  }
 }

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { createSender, type DeliveryError, hmacSigner } from "hookproof";
 import { describe, expect, it } from "vitest";
 import { httpServer, started } from "../kit/local-server.js";
@@ -7,10 +8,14 @@ const GATEWAY = "k9-gateway-credential";
 const TOKEN = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1XzEifQ.c2lnbmF0dXJl";
 
 /** What `DeliveryError` keeps of an answer. */
-async function kept(body: string | Buffer, status = 400): Promise<DeliveryError> {
+async function kept(
+  body: string | Buffer,
+  status = 400,
+  headers: Record<string, string> = {},
+): Promise<DeliveryError> {
   const server = await started(
     httpServer((request, response) => {
-      request.resume().on("end", () => response.writeHead(status).end(body));
+      request.resume().on("end", () => response.writeHead(status, headers).end(body));
     }),
   );
   const sender = createSender({
@@ -38,6 +43,25 @@ describe("the beginning of an answer", () => {
     ["more than is kept", "é".repeat(9_000), "é".repeat(200)],
   ])("is one line that steers nothing: %s", async (_what, body, line) => {
     expect((await kept(body)).attempts[0]?.answer).toBe(line);
+  });
+
+  const accents = Buffer.from("d\xe9sactiv\xe9", "latin1");
+  it.each<[string, string | Buffer, Record<string, string>, string | undefined]>([
+    ["text without a Content-Type", "no such user", {}, "no such user"],
+    ["text of any type", "no such user", { "Content-Type": "application/octet-stream" }, "no such user"],
+    ["Latin-1 that says so", accents, { "Content-Type": "text/plain; charset=ISO-8859-1" }, "désactivé"],
+    ["Latin-1 that says nothing", accents, {}, "d sactiv"],
+    ["a charset that nobody has", "gone", { "Content-Type": "text/plain; charset=iso-8859-99" }, "gone"],
+    ["a compressed text", gzipSync("no such user"), { "Content-Encoding": "gzip" }, undefined],
+    ["a picture", Buffer.from("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "latin1"), {}, undefined],
+    [
+      "UTF-16",
+      Buffer.from("no such user", "utf16le"),
+      { "Content-Type": "text/plain; charset=utf-16" },
+      undefined,
+    ],
+  ])("is kept where it is text, whatever its type says: %s", async (_what, body, headers, line) => {
+    expect((await kept(body, 400, headers)).attempts[0]?.answer).toBe(line);
   });
 
   it.each([
