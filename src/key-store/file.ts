@@ -13,6 +13,7 @@ import {
 import { mkdir, open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { HookproofError } from "../core/errors.js";
+import { fileFailure } from "../core/file-failures.js";
 import { parse, type StoredKeys, VERSION } from "./stored-key.js";
 
 const FILE = "keys.json";
@@ -58,6 +59,7 @@ function signatureOf(path: string): string {
 function readPrivately(dir: string, path: string): string | undefined {
   const folder = statSync(dir, { throwIfNoEntry: false });
   if (!folder) return undefined;
+  if (!folder.isDirectory()) throw notFolder();
   refuseExposed(dir, folder, "700");
   let handle: number;
   try {
@@ -127,14 +129,18 @@ async function syncFolder(dir: string): Promise<void> {
   }
 }
 
+/** As the system says it of a file in the place of a folder; a `chmod` would not help. */
+function notFolder(): Error {
+  return Object.assign(new Error("not a folder"), { syscall: "open", code: "ENOTDIR" });
+}
+
 /** Does work with files; an error of the system becomes KEY_STORE_UNREADABLE with the path. */
 export function withPath<Result>(path: string, work: () => Result): Result {
   const unreadable = (cause: unknown) => {
     if (cause instanceof HookproofError || !(cause instanceof Error && "syscall" in cause)) return cause;
-    const reason = "code" in cause ? cause.code : cause.name;
     return new HookproofError(
       "KEY_STORE_UNREADABLE",
-      `${path} cannot be used (${reason}); nothing was changed.`,
+      `${path} cannot be used: ${fileFailure(cause)}. Nothing was changed.`,
       { cause },
     );
   };

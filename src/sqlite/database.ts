@@ -1,9 +1,10 @@
 // One way to all drivers of SQLite.
 
-import { closeSync, openSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { HookproofError } from "../core/errors.js";
+import { fileFailure } from "../core/file-failures.js";
 import { checkOptions } from "../core/options.js";
 
 /** A synchronous SQLite connection as `better-sqlite3`, `libsql`, `node:sqlite` and `bun:sqlite` have it. */
@@ -121,7 +122,8 @@ type Constructor = new (file: string) => OpenSqliteDatabase;
 
 /**
  * Opens a SQLite file with a driver by its name. Only its owner can read a file that it creates. The text is always a
- * path: what a driver would take for an address is a file of that name.
+ * path: what a driver would take for an address is a file of that name. A file that cannot be opened is an error with the
+ * reason, and the system's `code` where there is one.
  *
  * @example
  * ```ts
@@ -140,8 +142,38 @@ export function openSqlite(file: string, options: OpenSqliteOptions = {}): OpenS
   if (file === ":memory:") return new Database(file);
   // A driver takes some names for addresses (http:, libsql:, file:), and never one that begins at the root.
   const path = resolve(file);
-  createPrivately(path);
-  return new Database(path);
+  try {
+    createPrivately(path);
+    return new Database(path);
+  } catch (error) {
+    throw unopened(file, path, error);
+  }
+}
+
+/** An error of its own for a file that cannot be opened: a driver says no more than that it was unable to. */
+function unopened(file: string, path: string, cause: unknown): Error {
+  const reason = whyNot(path, cause);
+  const { code } = Object(reason ?? cause) as { code?: unknown };
+  const words = reason ? fileFailure(reason) : cause instanceof Error ? cause.message : String(cause);
+  return Object.assign(
+    new Error(`${file} cannot be opened: ${words}`, { cause }),
+    code === undefined ? {} : { code },
+  );
+}
+
+/** What the system says of a file that was not opened; undefined where it says nothing. */
+function whyNot(path: string, error: unknown): object | undefined {
+  if (error instanceof Error && "syscall" in error) return error;
+  try {
+    const found = statSync(path);
+    if (found.isDirectory()) return { code: "EISDIR" };
+    if (!found.isFile()) return { code: "ENXIO" };
+    accessSync(path, constants.R_OK | constants.W_OK);
+    accessSync(dirname(path), constants.W_OK); // where the log is made
+    return undefined;
+  } catch (seen) {
+    return Object(seen) as object;
+  }
 }
 
 /**

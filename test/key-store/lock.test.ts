@@ -101,8 +101,11 @@ it("what lost its lock changes nothing", async () => {
 });
 
 it.each([
-  [Object.assign(new Error("x"), { syscall: "open", code: "EIO" }), "keys.json cannot be used (EIO)"],
-  [Object.assign(new Error("x"), { syscall: "open" }), "keys.json cannot be used (Error)"],
+  [
+    Object.assign(new Error("x"), { syscall: "open", code: "EIO" }),
+    "keys.json cannot be used: the disk failed.",
+  ],
+  [Object.assign(new Error("x"), { syscall: "open" }), "keys.json cannot be used: the system said unknown."],
   [new Error("a fault of our own"), "a fault of our own"],
 ])(
   "an error of the system is named with its file, at once or later; another is passed on",

@@ -85,7 +85,9 @@ describe("createService", () => {
     later.exec("PRAGMA user_version = 99");
     later.close();
     await expect(createService({ db })).rejects.toThrow(/it has version 99/);
-    await expect(createService({ db: join(folder, "none", "service.db") })).rejects.toThrow("ENOENT");
+    await expect(createService({ db: join(folder, "none", "service.db") })).rejects.toThrow(
+      "there is no such folder",
+    );
     expect(existsSync(join(folder, "none"))).toBe(false);
   });
 

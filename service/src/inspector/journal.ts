@@ -36,8 +36,8 @@ export async function openJournal(file: string, onProblem: (message: string) => 
       return write();
     } catch (error) {
       isBroken = true;
-      const { code = "unknown" } = error as NodeJS.ErrnoException;
-      onProblem(`${file} cannot be written (${code}); requests are kept in memory only.`);
+      const said = JSON.stringify((error as Error).message);
+      onProblem(`${file} cannot be written: SQLite says ${said}. Requests are kept in memory only.`);
       return undefined;
     }
   }
@@ -70,10 +70,10 @@ async function open(file: string): Promise<OpenSqliteDatabase> {
     database?.close();
     if (error instanceof InspectorError) throw error;
     if (error instanceof FileLinkError) throw new InspectorError(503, error.code, error.message);
-    const { code, message } = error as NodeJS.ErrnoException;
+    const { message } = error as Error;
     if (/not a database|malformed/i.test(message))
       throw new InspectorError(503, "HISTORY_INVALID", `${file} is not a history of the inspector.`);
-    throw new InspectorError(503, "HISTORY_UNREADABLE", `${file} cannot be used: ${whyNot(file, code)}.`, {
+    throw new InspectorError(503, "HISTORY_UNREADABLE", `${file} cannot be used: ${whyNot(file, message)}.`, {
       cause: error,
     });
   }
@@ -86,14 +86,17 @@ function requireFile(file: string): void {
     throw new InspectorError(503, "HISTORY_UNREADABLE", `${file} cannot be used: it is no file.`);
 }
 
-/** Drivers say "unable to open" of a folder, and one of them has no code. */
-function whyNot(file: string, code: string | undefined): string {
+/** Drivers say "unable to open" of a folder; what they say of a file that is open is quoted. */
+function whyNot(file: string, message: string): string {
   try {
     if (statSync(file).isDirectory()) return "it is a folder";
   } catch {
     return "no file can be made there";
   }
-  return code || "it cannot be opened";
+  const opening = `${file} cannot be opened: `;
+  return message.startsWith(opening)
+    ? message.slice(opening.length)
+    : `SQLite says ${JSON.stringify(message)}`;
 }
 
 function prepare(database: OpenSqliteDatabase, file: string): void {

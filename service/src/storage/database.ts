@@ -39,15 +39,15 @@ export async function openDatabase(file = ":memory:"): Promise<Database> {
     // Keys, secrets of listeners and hashes of clients' secrets are in it; its log holds what it holds.
     requirePrivate(file, `${file}-wal`, `${file}-shm`);
   }
-  const unusable = (error: unknown) =>
-    new Error(`${file} cannot be opened as the service's database: ${(error as Error).message}`, {
-      cause: error,
-    });
+  const unusable = (error: unknown) => {
+    const reason = (error as Error).message.replace(`${file} cannot be opened: `, "");
+    return new Error(`${file} cannot be opened as the service's database: ${reason}`, { cause: error });
+  };
   const found = statSync(file, { throwIfNoEntry: false });
   if (found?.isDirectory()) throw unusable(new Error("it is a folder"));
   // A driver would write to a device or a pipe, and make its own files next to it.
   if (found && !found.isFile()) throw unusable(new Error("it is no file"));
-  const driver = openSqlite(file, { from: import.meta.url }) as Driver;
+  const driver = opened(file, unusable);
   const within = <Result>(begin: string, work: () => Result): Result => {
     driver.exec(begin);
     try {
@@ -82,6 +82,15 @@ export async function openDatabase(file = ":memory:"): Promise<Database> {
     throw unusable(error);
   }
   return db;
+}
+
+/** The driver's connection; an error of it is one of the service's database. */
+function opened(file: string, unusable: (error: unknown) => Error): Driver {
+  try {
+    return openSqlite(file, { from: import.meta.url }) as Driver;
+  } catch (error) {
+    throw unusable(error);
+  }
 }
 
 /** `libsql` ends the whole process where a value is an object; a wrong one is an error like any other. */
