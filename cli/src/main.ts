@@ -15,8 +15,10 @@ export async function main(argv: readonly string[]): Promise<number> {
     stream.on("error", ({ code }: NodeJS.ErrnoException) => {
       if (code === "EPIPE") process.exit(EXIT.ok);
       if (stream === process.stdout)
-        process.stderr.write(`error[UNEXPECTED]  The output cannot be written (${code}).\n`);
-      process.exit(EXIT.unexpected);
+        process.stderr.write(
+          `error[FILE_UNWRITABLE]  Standard output cannot be written: ${code === "ENOSPC" ? "the disk is full" : `the system said ${code}`}.\n`,
+        );
+      process.exit(EXIT.setup);
     });
   const { stdout, stderr, env } = process;
   return run(argv, {

@@ -7,11 +7,11 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 /** Of a duration that is waited for: no timer of Node is longer. */
 export const WAITED: readonly [min: number, max: number] = [1, 24 * 86_400_000];
 
-/** Milliseconds of a duration such as `10s`, `1.5m` or `250ms`. */
+/** Whole milliseconds of a duration such as `10s`, `1.5m` or `250ms`: 1.005 s is 1004.9999999999999 ms as it stands. */
 export function durationMs(flag: string, text: string): number {
   const [, amount, unit = ""] = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   const factor = UNITS[unit];
-  if (amount !== undefined && factor !== undefined) return Number(amount) * factor;
+  if (amount !== undefined && factor !== undefined) return Math.round(Number(amount) * factor);
   throw usageError(`--${flag} must be a duration such as 10s, 5m or 250ms, not ${JSON.stringify(text)}.`);
 }
 

@@ -130,6 +130,8 @@ function withPositionals(
   for (const [index, { name, choices }] of positionals.entries()) {
     const value = given[index];
     if (value?.includes("\0")) throw usageError(`<${name}> has a NUL in it.`);
+    if (value !== undefined && !value.isWellFormed())
+      throw usageError(`<${name}> has half of a character in it.`);
     if (choices && value !== undefined && !choices.includes(value))
       throw usageError(
         `<${name}> must be one of ${choices.join(", ")}, not ${JSON.stringify(value)}.`,
@@ -146,6 +148,7 @@ function checkValue(name: string, flag: Flag, value: unknown): void {
   for (const text of [value].flat().map(String)) {
     if (text === "") throw usageError(`--${name} needs a value that is not empty.`);
     if (text.includes("\0")) throw usageError(`--${name} has a NUL in its value.`);
+    if (!text.isWellFormed()) throw usageError(`--${name} has half of a character in its value.`);
     if (flag.choices && !flag.choices.includes(text))
       throw usageError(
         `--${name} must be one of ${flag.choices.join(", ")}, not ${JSON.stringify(text)}.`,

@@ -1,6 +1,6 @@
 // Runs one command with its words and turns failures into exit codes.
 import type { Command } from "../command.js";
-import { loadConfig } from "../config/config.js";
+import { type Config, loadConfig } from "../config/config.js";
 import { globalFlags, withSettings } from "../config/settled-args.js";
 import type { Io } from "../io.js";
 import { createOutput } from "../output.js";
@@ -15,21 +15,22 @@ export async function runCommand(
   const parsed = parseCommand(command, words);
   if (parsed.kind === "help") return "help";
   const { args, verbosity } = parsed;
-  const config = loadConfig(io, {
-    config: args.text("config"),
-    profile: args.text("profile"),
-    createsConfig: command.createsConfig,
-    given: (flag) => (args.isGiven(flag) ? args.texts(flag) : []),
-  });
-  if (!command.acceptsNewProfile) config.requireKnownProfile();
-  const global = globalFlags(args, verbosity, config);
-  const settled = withSettings(args, config);
-  const isSeen = io.stdout.isTTY || io.stderr.isTTY;
-  const layout = isSeen ? (await import("../terminal/layout.js")).terminalLayout : undefined;
+  let config: Config | undefined;
   try {
+    config = loadConfig(io, {
+      config: args.text("config"),
+      profile: args.text("profile"),
+      createsConfig: command.createsConfig,
+      given: (flag) => (args.isGiven(flag) ? args.texts(flag) : []),
+    });
+    if (!command.acceptsNewProfile) config.requireKnownProfile();
+    const global = globalFlags(args, verbosity, config);
+    const settled = withSettings(args, config);
+    const isSeen = io.stdout.isTTY || io.stderr.isTTY;
+    const layout = isSeen ? (await import("../terminal/layout.js")).terminalLayout : undefined;
     return await command.run({ io, out: createOutput(io, global, layout), args: settled, global, config });
   } catch (error) {
-    const { withOption } = await import("./name-option.js");
-    throw withOption(error, args, Object.keys(command.flags));
+    const { givenTo, withOption } = await import("./name-option.js");
+    throw withOption(error, givenTo(command, { args, io, config }));
   }
 }

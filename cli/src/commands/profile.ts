@@ -1,11 +1,11 @@
 // The commands that keep profiles of targets and credentials.
 import { relative, resolve } from "node:path";
 import { secretFingerprint } from "hookproof";
-import type { Args, Command, Flag } from "../command.js";
-import { type Config, foundSettings, knownProfiles, projectFile } from "../config/config.js";
+import type { Args, Command, Context, Flag } from "../command.js";
+import { foundSettings, knownProfiles, projectFile } from "../config/config.js";
 import { checkProfileName, editConfig } from "../config/config-file.js";
 import { nextStep } from "../config/next-step.js";
-import { isAddress, RETRIES, SETTINGS, type SettingValue, type SettingValues } from "../config/settings.js";
+import { isAddress, RETRIES, type SettingValue, type SettingValues } from "../config/settings.js";
 import { checkedUrl, storableTarget } from "../credentials/checked-url.js";
 import { CREDENTIAL_FLAGS, REACH_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
 import { originOf } from "../credentials/origin-rule.js";
@@ -54,7 +54,7 @@ export const profileList: Command = {
 
 export const profileShow: Command = {
   name: "profile show",
-  details: "Includes the fingerprint of its stored secret.",
+  details: "Includes the fingerprints of the secrets that sign, and of a stored one that waits behind them.",
   positionals: [
     { name: "name", required: false, describe: "the one in use by default", completes: "profile" },
   ],
@@ -72,7 +72,7 @@ export const profileShow: Command = {
     const settings = foundSettings(config);
     const stored = storedSecrets(io, args, config.owner);
     const fingerprints = (stored?.secrets ?? []).map(secretFingerprint);
-    const first = comesFirst(io, config, stored !== undefined);
+    const first = await beforeStored({ args, io, out, config });
     out.document({
       type: "profile",
       ok: true,
@@ -80,28 +80,40 @@ export const profileShow: Command = {
       settings: Object.fromEntries(settings.map((setting) => [setting.name, setting.found.value])),
       storedSecrets: fingerprints,
       secretOrigin: stored?.origin ?? null,
-      ...(first === undefined ? {} : { comesFirst: first }),
+      ...(first ? { signingSecrets: first.secrets, signingSecretsFrom: first.from } : {}),
     });
     out.line(name);
     for (const setting of settings)
       out.line(`  ${setting.name.padEnd(12)} ${[setting.found.value].flat().join(", ")}`);
-    out.line(
-      `  ${"secret".padEnd(12)} ${fingerprints.map((text) => `${text}…`).join(", ") || "(none stored)"}`,
-    );
-    if (stored) out.line(`  ${"signs for".padEnd(12)} ${stored.origin ?? "(no target yet)"}`);
-    if (first !== undefined) out.line(`  ${"comes first".padEnd(12)} ${first}`);
+    const shown = (texts: readonly string[]) => texts.map((text) => `${text}…`).join(", ");
+    if (first)
+      out.line(`  ${"secret".padEnd(12)} ${shown(first.secrets) || "(cannot be read)"}  (${first.from})`);
+    if (!first || stored)
+      out.line(
+        `  ${(first ? "stored" : "secret").padEnd(12)} ${shown(fingerprints) || "(none stored)"}${first ? `  (not used: ${first.from} comes first)` : ""}`,
+      );
+    if (stored && !first) out.line(`  ${"signs for".padEnd(12)} ${stored.origin ?? "(no target yet)"}`);
     return EXIT.ok;
   },
 };
 
-/** What signs in the place of the secret that is stored, or of none, as the documented order has it. */
-function comesFirst({ env }: Io, config: Config, hasStored: boolean): string | undefined {
+/** The secrets that sign in the place of a stored one, and where they are from; none where their files cannot be read. */
+async function beforeStored(
+  context: Pick<Context, "args" | "io" | "out" | "config">,
+): Promise<{ secrets: string[]; from: string } | undefined> {
+  const { io, config } = context;
   if (config.text("method") === "jwt") return undefined;
-  if (env.HOOKPROOF_SECRET) return `HOOKPROOF_SECRET (${secretFingerprint(env.HOOKPROOF_SECRET)}…)`;
   const files = config.find("secretFiles");
-  if (files === undefined) return undefined;
-  if (files.origin === SETTINGS.secretFiles.env) return files.origin;
-  return hasStored ? "secretFiles" : undefined;
+  if (!io.env.HOOKPROOF_SECRET && files === undefined) return undefined;
+  const from = io.env.HOOKPROOF_SECRET ? "HOOKPROOF_SECRET" : (files?.origin ?? "secretFiles");
+  try {
+    const { findSecrets } = await import("../credentials/secrets.js");
+    const found = await findSecrets({ ...context, out: { ...context.out, warn() {} } }); // whoever signs warns
+    return { secrets: (found?.secrets ?? []).map(secretFingerprint), from };
+  } catch (error) {
+    if (error instanceof CliError) return { secrets: [], from };
+    throw error;
+  }
 }
 
 export const profileAdd: Command = {

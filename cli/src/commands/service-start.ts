@@ -23,6 +23,7 @@ import {
   DEFAULT_CLIENT,
   databaseFile,
   onDatabase,
+  requirePlace,
   SEED_FLAGS,
   seedProgress,
   sourceOf,
@@ -109,6 +110,7 @@ export const serviceStart: Command = {
     const source = await sourceOf(args);
     const s3 = await bucketOf(context);
     const db = databaseFile(io, args);
+    requirePlace(db);
     const limits = tokenLimits(args);
     const automations = automationOptions(args);
     const latencyMs = latencyOf(args);

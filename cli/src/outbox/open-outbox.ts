@@ -130,8 +130,13 @@ async function openFile(file: string, making: Making): Promise<OpenOutbox> {
     refuseOtherFile(file);
     requireOutbox(open, file, making);
   }
-  const store = sqliteStore({ open });
-  return { store, name: file, close: () => store.close() };
+  try {
+    const store = sqliteStore({ open });
+    return { store, name: file, close: () => store.close() };
+  } catch (error) {
+    const { cause } = error as Error;
+    throw cause instanceof CliError ? cause : error; // ours, which the store took for a driver's
+  }
 }
 
 /** The smallest page of SQLite, and so the smallest file that holds anything. */
@@ -234,52 +239,80 @@ async function openPostgresOutbox(
 ): Promise<OpenOutbox> {
   const pg = await driver(isTyped);
   const name = `${url.protocol}//${url.host}${url.pathname}`;
+  const unopened = (words: string, hint?: string) =>
+    new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `The outbox ${name} cannot be opened: ${words}.`, { hint });
   const { Socket } = await import("node:net");
   const sockets = new Set<InstanceType<typeof Socket>>();
-  const pool = new pg.Pool({
-    connectionString: url.href,
-    connectionTimeoutMillis: 10_000,
-    stream: () => {
-      const socket = new Socket();
-      sockets.add(socket.once("close", () => sockets.delete(socket)));
-      return socket;
-    },
-  });
-  pool.on("error", () => {}); // the next query fails with it
-  const close = () => pool.end();
+  let pool: InstanceType<typeof pg.Pool> | undefined;
   try {
+    pool = new pg.Pool({
+      connectionString: url.href,
+      connectionTimeoutMillis: 10_000,
+      stream: () => {
+        const socket = new Socket();
+        sockets.add(socket.once("close", () => sockets.delete(socket)));
+        return socket;
+      },
+    });
+    pool.on("error", () => {}); // the next query fails with it
     // The tables are made when they are asked for: by the program that enqueues, or by `outbox create`.
     const { rows } = await pool.query("SELECT pg_catalog.to_regclass($1::text) AS found", [
       `"${schema}".event`,
     ]);
     if (!create && rows[0]?.found === null)
-      throw new Error(`it has no outbox in the schema ${schema} (${creating} makes one)`);
+      throw unopened(`it has no outbox in the schema ${schema} (${creating} makes one)`);
   } catch (error) {
-    await close().catch(() => {});
+    await pool?.end().catch(() => {});
     // The driver leaves a connection open that it could not sign in on, and this process with it.
     for (const socket of sockets) socket.destroy();
-    const { words, hint } = reasonOfDriver(error);
-    throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `The outbox ${name} cannot be opened: ${words}.`, {
-      hint,
-    });
+    throw error instanceof CliError ? error : unopened(...reasonOfDriver(error));
   }
+  const opened = pool;
   const { postgresStore } = await import("hookproof/outbox/postgres");
   // An index of a large table takes longer than a call to the outbox may.
-  const store = postgresStore({ pool, schema, ...(create && { timeoutMs: 600_000 }) });
+  const store = postgresStore({ pool: opened, schema, ...(create && { timeoutMs: 600_000 }) });
   return {
     store,
     name,
     async close() {
       await store.close();
-      await close();
+      await opened.end();
     },
   };
 }
 
-/** Why the driver could not open a database, in words that a user can act on. */
-function reasonOfDriver(error: unknown): { words: string; hint?: string } {
-  const words = error instanceof Error && error.message !== "" ? error.message : "no connection";
-  return words.startsWith("SASL: ") && words.includes("client password")
-    ? { words: "it asks for a password, and there is none", hint: PASSWORD_HINT }
-    : { words };
+const ELSEWHERE = "Compare host and port with those of the server.";
+const UNKNOWN_HOST = "the name of its host is not known";
+
+/** What the codes of the driver, of the system below it and of the server mean, and what to do. */
+const DRIVER_REASONS: Readonly<Record<string, readonly [words: string, hint?: string]>> = {
+  ECONNREFUSED: ["nothing listens there", `Is PostgreSQL running? ${ELSEWHERE}`],
+  ECONNRESET: ["what listens there ended the connection", ELSEWHERE],
+  EHOSTUNREACH: ["there is no way to its host", ELSEWHERE],
+  ENETUNREACH: ["there is no way to its host", ELSEWHERE],
+  ENOTFOUND: [UNKNOWN_HOST, "Look for a typing mistake, or a network that is down."],
+  EAI_AGAIN: [UNKNOWN_HOST, "Look for a typing mistake, or a network that is down."],
+  ETIMEDOUT: ["it did not answer in time", ELSEWHERE],
+  "28000": ["the server does not let this role in", "Its pg_hba.conf says who may come from where."],
+  "28P01": ["the server refuses the role or its password", PASSWORD_HINT],
+  "3D000": ["the server has no such database", "createdb makes one, or name another."],
+  "42501": ["the role lacks a right", "The guide on PostgreSQL has the grants that it needs."],
+  "53300": ["the server has no connection left", "Try again when another program has ended one."],
+  "57P03": ["the server is starting or stopping", "Try again in a moment."],
+};
+
+/** Why the driver could not open a database, in words that a user can act on, and the driver's own behind them. */
+function reasonOfDriver(error: unknown): [words: string, hint?: string] {
+  const { code = "", message = "", path, syscall } = Object(error) as Record<string, string | undefined>;
+  if (message.startsWith("SASL: ") && message.includes("client password"))
+    return ["it asks for a password, and there is none", PASSWORD_HINT];
+  const said = message === "" ? "" : ` (the driver: ${JSON.stringify(message)})`;
+  if (code === "ENOENT" && syscall === "connect")
+    return [`no server has a socket there${said}`, "Is PostgreSQL running, with its socket in that folder?"];
+  if (path !== undefined) return [`${path}, which its URL names, cannot be read: ${reasonOf(error)}`];
+  if (/timeout/.test(message)) return [`it did not answer in time${said}`, ELSEWHERE];
+  const [words, hint] = DRIVER_REASONS[code] ?? [];
+  return words === undefined
+    ? [message === "" ? "no connection could be made" : `the driver says ${JSON.stringify(message)}`]
+    : [`${words}${said}`, hint];
 }

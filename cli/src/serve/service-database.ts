@@ -1,6 +1,6 @@
 // The local service's database and credentials, as commands open them.
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants, existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { generateSecret } from "hookproof";
 import type {
   Fixture,
@@ -115,6 +115,22 @@ export function databaseFile(io: Io, args: Args): string {
   return given ?? join(privateFolder(join(dataFolder(io), "service")), "service.db");
 }
 
+/** Refuses a database in a folder that is not there or may not be written in, before anything is made next to it. */
+export function requirePlace(db: string): void {
+  try {
+    accessSync(`${dirname(db)}/.`, constants.W_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const words: Record<string, string> = {
+      ENOENT: "there is no such folder",
+      EACCES: "this user may not write in its folder",
+    };
+    const reason = words[code ?? ""] ?? reasonOf(error);
+    const message = `${db} cannot be opened as the service's database: ${reason}.`;
+    throw new CliError(EXIT.setup, "DATABASE_UNUSABLE", message);
+  }
+}
+
 /** What the flags fill a database with. */
 export async function sourceOf(args: Args): Promise<Pick<ServiceOptions, "seed" | "users" | "fixture">> {
   const file = args.text("fixture");
@@ -221,11 +237,11 @@ export async function onDatabase<Result>(work: () => Promise<Result>): Promise<R
       throw new CliError(EXIT.setup, code, message, { hint: "Look at who put it there, and remove it." });
     }
     if (error instanceof FixtureError) throw new CliError(EXIT.usage, error.code, message);
-    const isFile = isOfFile(code);
-    const isDriver = message.includes("Unable to open connection");
-    if (isFile || isDriver || message.includes("cannot be opened as the service's database")) {
-      const reason = isFile ? reasonOf(error) : isDriver ? "it is no file of SQLite" : message;
-      throw new CliError(EXIT.setup, "DATABASE_UNUSABLE", `The database cannot be used: ${reason}.`);
+    if (/ cannot be opened(?: as the service's database)?: /.test(message))
+      throw new CliError(EXIT.setup, "DATABASE_UNUSABLE", `${message}.`);
+    if (isOfFile(code)) {
+      const { path = "The database" } = error as NodeJS.ErrnoException;
+      throw new CliError(EXIT.setup, "DATABASE_UNUSABLE", `${path} cannot be used: ${reasonOf(error)}.`);
     }
     throw error;
   }

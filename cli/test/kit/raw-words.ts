@@ -7,4 +7,4 @@ export const CODES: ReadonlySet<string> = new Set([...errorCodes(), ...Object.ke
 
 /** Words of Node, of a driver or of a library, which say nothing of an option. */
 export const RAW =
-  /\bE[A-Z]{3,}: |ERR_[A-Z]+_|Invalid URL|is not a function|TypeError|RangeError|SyntaxError|\[object |\bundefined\b|ConnectionFailed\(|Hrana|UNEXPECTED|\[\]|(?<!\w)\(\)/;
+  /\bE[A-Z]{3,}: |ERR_[A-Z]+_|Invalid URL|is not a function|TypeError|RangeError|SyntaxError|\[object |\bundefined\b|ConnectionFailed\(|Hrana|opened: connect |\(E[A-Z]+\)[;.] nothing|unable to open|URI malformed|UNEXPECTED|\[\]|(?<!\w)\(\)/;
