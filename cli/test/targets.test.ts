@@ -873,7 +873,7 @@ describe("files with a private key for TLS", () => {
     const seen = await stage.runInOne(
       "printf x > cert.pem; printf x > key.pem; chmod 644 key.pem; hookproof listen --port 0 --no-ui --tls-cert cert.pem --tls-key key.pem",
     );
-    expect(seen).toContain("! error[FILE_MODE_TOO_WIDE]  --key: key.pem can be read by others.");
+    expect(seen).toContain("! error[FILE_MODE_TOO_WIDE]  --tls-key: key.pem can be read by others.");
   });
 });
 
