@@ -135,6 +135,13 @@ export default defineConfig({
           priority: 1,
           includeDependenciesRecursively: false,
         },
+        // Else it would be read by the commands that sign nothing, as one that shows a profile reads it too.
+        {
+          name: "secrets",
+          test: /cli\/src\/credentials\/secrets\.ts$/,
+          priority: 1,
+          includeDependenciesRecursively: false,
+        },
         // Else these would stand beside the connections of their door, `hookproof/node`.
         {
           name: "serve",
