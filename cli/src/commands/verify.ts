@@ -284,10 +284,7 @@ async function capturedRequest(args: Args, io: Io): Promise<CapturedRequest> {
     const request = parseCaptured(await readAll(io, file));
     const { lacksBody, ...known } = request;
     if (body !== undefined && lacksBody === undefined && request.body.length > 0)
-      throw usageError(
-        "A file with a whole request excludes --body.",
-        "It is for a capture without the body.",
-      );
+      throw usageError("A file with a whole request excludes --body.", "It is for one without a body.");
     if (body !== undefined) return judged({ ...known, body: await partOf("body", body) });
     if (lacksBody !== undefined)
       throw withoutBody(
