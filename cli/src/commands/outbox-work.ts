@@ -112,7 +112,7 @@ export const outboxWork: Command = {
         progress?.advance();
         reportEnd(out, event);
       } else if (event.type === "warning") {
-        if (!(isChosen && ABOUT_OTHERS.test(event.message))) out.warn(event.message);
+        if (!(isChosen && isAboutOthers(event.message))) out.warn(event.message);
       } else if (event.type === "store-changed")
         out.warn(
           event.available
@@ -130,8 +130,12 @@ export const outboxWork: Command = {
   },
 };
 
-/** What a worker says of listeners that it has not: with `--listener` it was told to leave them to others. */
-const ABOUT_OTHERS = /^Events for the listener .* wait, .* The outbox has no such listener\.$/;
+/** Whether a worker speaks of listeners that it has not: with `--listener` it was told to leave them to others. */
+function isAboutOthers(message: string): boolean {
+  return (
+    message.startsWith("Events for the listener ") && message.endsWith(" The outbox has no such listener.")
+  );
+}
 
 /** What a drain that was interrupted left; nothing where all of it was done even so. */
 async function undone(store: OutboxStore, names: readonly string[]): Promise<string | undefined> {
