@@ -58,8 +58,10 @@ describeOnStage("a refused request: its fix by language, and another secret", (o
       "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, document.title])",
     );
     for (const text of [kept, ...sent, await page.content()]) expect(text).not.toContain(OTHER);
-    await page.locator("#row-1").click();
-    await page.locator("#row-2").click();
+    for (const n of [1, 2]) {
+      await page.locator(`#row-${n}`).click();
+      await page.locator(".summary .note", { hasText: `#${n} ` }).waitFor();
+    }
     await page.getByText("Try another secret").click();
     expect(await page.getByLabel("Secret", { exact: true }).inputValue()).toBe("");
     expect(on.open.offences).toEqual([]);
