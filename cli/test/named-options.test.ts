@@ -135,6 +135,7 @@ it.each([
   ["53300", "sorry, too many clients already", "the server has no connection left"],
   ["57P03", "the database system is starting up", "the server is starting or stopping"],
   ["XX000", "something of its own", ""],
+  ["constructor", "something of its own", ""],
 ])("PostgreSQL's %s is said in words of ours, and its own are quoted", async (code, message, words) => {
   const server = createServer((socket) => {
     socket.on("error", () => {});

@@ -34,7 +34,7 @@ export function reasonOfDriver(
     return [`no server has a socket there${said}`, "Is PostgreSQL running, with its socket in that folder?"];
   if (path !== undefined) return [`${path}, which its URL names, cannot be read: ${reasonOf(error)}`];
   if (/timeout/.test(message)) return [`it did not answer in time${said}`, ELSEWHERE];
-  const [words, hint] = DRIVER_REASONS[code] ?? [];
+  const [words, hint] = (Object.hasOwn(DRIVER_REASONS, code) && DRIVER_REASONS[code]) || []; // a server may send any code
   return words === undefined
     ? [message === "" ? "no connection could be made" : `the driver says ${JSON.stringify(message)}`]
     : [`${words}${said}`, code === "28P01" ? aboutPasswords : hint];
