@@ -63,6 +63,12 @@ interface Progress {
 /** How long the answer of a doubtful connection, and a rollback, may take. */
 const PROBE_MS = 1_000;
 
+/**
+ * What would be right for reports. To compile a statement takes seconds, where its cost is estimated high; one that is
+ * to read the first rows of an index reads all of them for a bitmap.
+ */
+const NO_REPORTS = ["SET LOCAL jit = off", "SET LOCAL enable_bitmapscan = off"];
+
 /** How often work runs at most that deadlocks or serialization failures have stopped. */
 const MAX_RUNS = 4;
 
@@ -104,7 +110,8 @@ export class Database {
   read<Row>(statement: string): Promise<Row[]> {
     // After our own limit, so that what was given up ends in the server too, which does not look whether anybody waits.
     const timeout = `SET LOCAL statement_timeout = ${this.#limitMs + PROBE_MS}`;
-    return this.#look(["BEGIN ISOLATION LEVEL READ COMMITTED", ...this.#path, timeout], statement);
+    const begin = ["BEGIN ISOLATION LEVEL READ COMMITTED", ...this.#path, timeout, ...NO_REPORTS];
+    return this.#look(begin, statement);
   }
 
   /** Runs one statement that changes nothing and reads no table from end to end. Values are literals in the SQL. */
@@ -184,7 +191,7 @@ export class Database {
 
   /**
    * Sets the isolation level, because the database's default may be another one. Every query has an index, so
-   * sequential scans are off; they make the estimated costs high, and so JIT is off as well.
+   * sequential scans are off.
    */
   #begin(ms = this.#limitMs): string[] {
     return [
@@ -192,8 +199,7 @@ export class Database {
       ...this.#path,
       `SET LOCAL statement_timeout = ${ms}`,
       "SET LOCAL enable_seqscan = off",
-      "SET LOCAL enable_bitmapscan = off",
-      "SET LOCAL jit = off",
+      ...NO_REPORTS,
       `SET LOCAL idle_in_transaction_session_timeout = ${this.#limitMs}`,
     ];
   }

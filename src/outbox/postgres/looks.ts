@@ -109,19 +109,22 @@ export function looks({ schema }: OutboxNames): Looks {
   };
 }
 
+/** Events of all listeners that are put off, by the index of their time; the second condition holds for every row. */
+export const LATER_OF_ALL = "state = 'later' AND attempts >= 0";
+
 /** `unsettled(expired, ripe, fresh)`: see `Seen`. One statement, as each has a cost of its own in a function, and one snapshot. */
 export function unsettledFunction(names: OutboxNames): string {
   const { schema, event, floor } = names;
   const first = (column: string, where: string) =>
     `(SELECT ${column} FROM ${event} WHERE ${where} ORDER BY ${column} LIMIT 1)`;
   return `
-    CREATE FUNCTION ${schema}.unsettled(INOUT expired timestamptz, INOUT ripe timestamptz, INOUT fresh timestamptz,
+    CREATE OR REPLACE FUNCTION ${schema}.unsettled(INOUT expired timestamptz, INOUT ripe timestamptz, INOUT fresh timestamptz,
       OUT read bigint, OUT below boolean, OUT oldest xid8, OUT next xid8)
     LANGUAGE plpgsql ${OWN_NAMES} SET plan_cache_mode = force_generic_plan AS $unsettled$
     BEGIN
       read := ${blocksRead(names)};
       SELECT ${first("leased_until", "state = 'leased' AND leased_until > $1 AND leased_until <= now()")},
-          ${first("due_at", "state = 'later' AND due_at > $2 AND due_at <= now()")},
+          ${first("due_at", `${LATER_OF_ALL} AND due_at > $2 AND due_at <= now()`)},
           ${first("enqueued_at", "state = 'new' AND enqueued_at > $3")},
           EXISTS (SELECT FROM ${floor} WHERE look_at <= now()),
           pg_snapshot_xmin(pg_current_snapshot()), pg_snapshot_xmax(pg_current_snapshot())

@@ -2,7 +2,7 @@
 import { LATER_MS, type State } from "../engine.js";
 import { aboveFloor, blocksRead } from "./floor.js";
 import { fromKeyFloor, lowerKeyFloors, raiseKeyFloors, SLOW_KEY_BLOCKS } from "./key-floor.js";
-import { FROM_FIRST, type From } from "./looks.js";
+import { FROM_FIRST, type From, LATER_OF_ALL } from "./looks.js";
 import { type OutboxNames, OWN_NAMES } from "./names.js";
 
 /*
@@ -110,7 +110,7 @@ function endLeases(names: OutboxNames, after: string): string {
 function ripen(names: OutboxNames, after: string): string {
   const { event } = names;
   return `UPDATE ${event} e SET state = 'waiting', due_at = ${aboveFloor(names)} WHERE e.ctid = ANY (ARRAY(
-    SELECT l.ctid FROM ${event} l WHERE l.state = 'later' AND l.due_at > ${after} AND l.due_at <= now()
+    SELECT l.ctid FROM ${event} l WHERE ${LATER_OF_ALL} AND l.due_at > ${after} AND l.due_at <= now()
     ORDER BY l.due_at LIMIT ${PLACED} FOR UPDATE SKIP LOCKED))`;
 }
 

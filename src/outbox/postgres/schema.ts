@@ -10,7 +10,7 @@ import {
 } from "../../postgres/database.js";
 import { enqueueFunctions, storeFunction } from "./enqueue.js";
 import { claimFunction, workerFunctions } from "./functions.js";
-import { unsettledFunction } from "./looks.js";
+import { LATER_OF_ALL, unsettledFunction } from "./looks.js";
 import { MAX_ATTEMPTS, MAX_COUNT, type OutboxNames } from "./names.js";
 import { passOnFunction } from "./order.js";
 
@@ -116,6 +116,11 @@ const STEPS: readonly ((names: OutboxNames) => string)[] = [
   // Its second condition holds for every row, and is implied where a listener is given: no other question may use it.
   ({ event }) => `
     CREATE INDEX event_dead ON ${event} (listener, ended_at, seq) WHERE state = 'dead' AND listener IS NOT NULL;`,
+  // No question about one listener may use it: while there were few, it seemed as good as that listener's own index.
+  (names) => `
+    DROP INDEX ${names.schema}.event_ripe;
+    CREATE INDEX event_ripe ON ${names.event} (due_at) WHERE ${LATER_OF_ALL};
+    ${unsettledFunction(names)}`,
 ];
 
 /** Gives the roles that may use one table the same rights on another one, or workers would stand still after a step. */

@@ -9,6 +9,8 @@ export interface Cost {
   readonly rows: number;
   /** Whether it held the lock that keeps the order of ordering keys, which all settling waits for. */
   readonly isLocked: boolean;
+  /** The server's setting `jit`: whether it compiles statements, which takes seconds where they seem dear. */
+  readonly jit: string;
 }
 
 export interface HeldOutbox {
@@ -82,7 +84,7 @@ export async function heldOutbox(url: string): Promise<HeldOutbox> {
     },
     costs() {
       const costs: Cost[] = [];
-      const counted = `SELECT sum(pg_stat_get_xact_blocks_fetched(c.oid))::int AS blocks,
+      const counted = `SELECT current_setting('jit') AS jit, sum(pg_stat_get_xact_blocks_fetched(c.oid))::int AS blocks,
           sum(pg_stat_get_xact_tuples_returned(c.oid))::int AS rows
         FROM pg_class c WHERE c.relnamespace = '${outbox.schema}'::regnamespace`;
       spy(async (text, ask) => {
@@ -97,6 +99,7 @@ export async function heldOutbox(url: string): Promise<HeldOutbox> {
             blocks: after.blocks - before.blocks,
             rows: after.rows - before.rows,
             isLocked: text.includes("SELECT pg_advisory_xact_lock("),
+            jit: after.jit,
           });
         return results as never;
       });
