@@ -1,8 +1,10 @@
-// Measures what sends leave on the heap.
+// Measures what sends, deliveries and receptions leave on the heap.
 import { Agent, request } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { createSender, hmacSigner } from "hookproof";
+import { createEvent, createSender, hmacSigner, signRequest } from "hookproof";
+import { createOutbox, memoryStore } from "hookproof/outbox";
+import { createReceiver } from "hookproof/receiver";
 import { expect, it, onTestFinished } from "vitest";
 import { httpServer, started } from "../kit/local-server.js";
 import { SECRET } from "../kit/receiver-server.js";
@@ -10,11 +12,16 @@ import { SECRET } from "../kit/receiver-server.js";
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as (options?: { type: "minor" }) => void;
 
-/** By how many bytes each piece of work makes the heap grow that only a full collection would free. */
+/** How many bytes each piece of work leaves, fifty at once, that nothing holds and only a full collection frees. */
 async function keptBy(work: () => Promise<unknown>, count = 2_000): Promise<number> {
+  const fifty = () => Promise.all(Array.from({ length: 50 }, work));
+  return await keptByFifty(fifty, count);
+}
+
+async function keptByFifty(fifty: () => Promise<unknown>, count = 2_000): Promise<number> {
   const some = async () => {
     for (let n = 0; n < count; n += 50) {
-      await Promise.all(Array.from({ length: 50 }, work));
+      await fifty();
       if (n % 500 === 0) collect({ type: "minor" });
     }
     for (let n = 0; n < 3; n++) collect({ type: "minor" });
@@ -24,9 +31,10 @@ async function keptBy(work: () => Promise<unknown>, count = 2_000): Promise<numb
   // What was compiled meanwhile, or not yet collected, is in one round and not in the next.
   for (let round = 0; round < 3; round++) {
     collect();
-    const before = process.memoryUsage().heapUsed;
     await some();
-    least = Math.min(least, (process.memoryUsage().heapUsed - before) / count);
+    const { heapUsed } = process.memoryUsage();
+    collect();
+    least = Math.min(least, (heapUsed - process.memoryUsage().heapUsed) / count);
   }
   return Math.max(0, least);
 }
@@ -59,4 +67,30 @@ it("a send leaves hardly more behind for full collections than Node's own client
   const sender = createSender({ url, signer: hmacSigner({ secret: SECRET }) });
   const bare = await keptBy(bareRequest(url));
   expect((await keptBy(() => sender.send(payload))) - bare).toBeLessThan(2_000);
+});
+
+it("a delivery of the outbox leaves as little behind", async () => {
+  const listeners = { a: { url: await listenerUrl(), signer: hmacSigner({ secret: SECRET }) } };
+  const outbox = createOutbox({ store: memoryStore(), listeners });
+  const fifty = Array.from({ length: 50 }, () => ({ listener: "a" as const, payload }));
+  const deliver = async () => {
+    await outbox.enqueue(fifty);
+    await outbox.drain();
+  };
+  const bare = await keptBy(bareRequest(listeners.a.url));
+  expect((await keptByFifty(deliver)) - bare).toBeLessThan(2_000);
+});
+
+it("and so does a reception", async () => {
+  const baseUrl = "https://listener.example";
+  const url = `${baseUrl}/api/v1/webhooks/incoming/lst_1`;
+  const auth = { method: "hmac", secret: SECRET } as const;
+  const receiver = createReceiver({ listener: { id: "lst_1", baseUrl, auth } });
+  const signer = hmacSigner({ secret: SECRET });
+  const signed = () => signRequest({ url, signer, event: createEvent(payload) });
+  const receive = async () => {
+    const { method, headers, body } = await signed();
+    await receiver.receive({ method, url, headers, body }, () => Promise.resolve());
+  };
+  expect((await keptBy(receive)) - (await keptBy(signed))).toBeLessThan(2_000);
 });
