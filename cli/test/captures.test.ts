@@ -453,6 +453,46 @@ const READ_TOO: readonly (readonly [name: string, content: () => string | Uint8A
         ],
       }),
   ],
+  [
+    "a cassette of VCR for Python, as JSON",
+    () =>
+      JSON.stringify({
+        version: 1,
+        interactions: [
+          {
+            request: { method: "POST", uri: URL_OF_LISTENER, body: BODY, headers: lists(HEADERS) },
+            response: { status: { code: 401, message: "Unauthorized" }, headers: {}, body: { string: "" } },
+          },
+        ],
+      }),
+  ],
+  [
+    "one of Ruby's, with the body in base64",
+    () => {
+      const body = { encoding: "UTF-8", base64_string: Buffer.from(BODY).toString("base64") };
+      const request = { method: "post", uri: URL_OF_LISTENER, body, headers: lists(HEADERS) };
+      return JSON.stringify({ http_interactions: [{ request, response: {} }], recorded_with: "VCR 6.2.0" });
+    },
+  ],
+  [
+    "a JSON session of Charles",
+    () => {
+      const headers = Object.entries(HEADERS).map(([name, value]) => ({ name, value }));
+      const header = { firstLine: `POST ${PATH} HTTP/1.1`, headers };
+      const of = { method: "POST", scheme: "https", host: "tenant.example.com", path: PATH, query: null };
+      const request = { mimeType: "application/json", header, body: { text: BODY, charset: "UTF-8" } };
+      const tunnel = { method: "CONNECT", host: "other.example.com", request: {}, response: {} };
+      return JSON.stringify([{ ...of, request, response: { status: 401 } }, tunnel]);
+    },
+  ],
+  [
+    "a dump of requests_toolbelt",
+    () => {
+      const [head = ""] = String(wire(BODY)).split("\r\n\r\n");
+      const lines = head.split("\r\n").map((line) => `< ${line}\r\n`);
+      return `${lines.join("")}< \r\n< ${BODY}\r\n\r\n> HTTP/1.1 401 Unauthorized\r\n> \r\n{}`;
+    },
+  ],
   ["a collection of Postman's API", () => JSON.stringify({ collection: postman(BODY) })],
   ["a fence of Markdown", () => `\`\`\`http\n${wire(BODY, { end: "\n" })}\n\`\`\`\n`],
   [
@@ -729,6 +769,43 @@ describe("a form that is known and cannot be read is named, with the way to one 
     ["a zip archive", Buffer.from([0x50, 0x4b, 3, 4, 20, 0]), "zip", "Unpack"],
     ["a compressed file", gzipSync("x"), "gzip", "gunzip"],
     ["XML of Burp", '<?xml version="1.0"?>\n<items burpVersion="2024">', "Burp", "Copy to file"],
+    [
+      "XML of Charles",
+      '<?xml version="1.0" encoding="UTF-8" ?>\n<charles-session><transaction method="POST">',
+      "a session of Charles",
+      "JSON Session",
+    ],
+    ["a cassette of VCR", "interactions:\n- request:\n    body: '{}'\n", "VCR in YAML", "serializer='json'"],
+    [
+      "one of Ruby's",
+      "---\nhttp_interactions:\n- request:\n    method: post\n",
+      "VCR in YAML",
+      "serialize_with",
+    ],
+    [
+      "CloudWatch of Lambda",
+      `2026-01-01T00:00:00.123Z\t${ID}\tINFO\t{ "headers": { host: 'a' } }`,
+      "CloudWatch",
+      "JSON.stringify(event)",
+    ],
+    [
+      "CloudWatch of Lambda with Python",
+      `[INFO]\t2026-01-01T00:00:00.123Z\t${ID}\t{'headers': {}}`,
+      "CloudWatch",
+      "json.dumps(event)",
+    ],
+    [
+      "CloudWatch's tail",
+      `2026-01-01T00:00:00.123000+00:00 2026/01/01/[$LATEST]0b0f2b3e START RequestId: ${ID} Version: $LATEST`,
+      "CloudWatch",
+      "alone",
+    ],
+    [
+      "CloudWatch of API Gateway",
+      `(${ID}) Method request headers: {Webhook-Timestamp=1767225600}`,
+      "CloudWatch",
+      "listen",
+    ],
     ["flows of mitmproxy", "4092:9:websocket;0:~8:response;", "mitmproxy", "export.file"],
     ["an answer", ANSWER, "answer", "sent"],
     ["parsed JSON", JSON.stringify({ headers: headersOf("{}"), body: { a: 1 } }), "parsed JSON", "raw body"],

@@ -44,6 +44,7 @@ const READERS: readonly Reader[] = [
   listOfRequests,
   exportedEvent,
   gatewayEvent,
+  charlesRequest,
   (value) => {
     const request = objectOf(value.request);
     return (
@@ -70,7 +71,8 @@ function lastEvent(requests: readonly (JsonObject | undefined)[]): JsonObject {
   const known = requests.filter((request) => request !== undefined);
   const methodOf = ({ method, httpMethod }: JsonObject) => method ?? httpMethod;
   const urlOf = (one: JsonObject) => one.url ?? one.uri ?? one.path ?? one.rawPath;
-  const inner = (one: JsonObject) => objectOf(one.request) ?? one;
+  // Charles has method and path next to the request, others in it.
+  const inner = (one: JsonObject): JsonObject => ({ ...one, ...objectOf(one.request) });
   const found =
     known.findLast((one) => {
       const url = urlOf(inner(one));
@@ -124,14 +126,33 @@ function exportedEvent(value: JsonObject): CapturedRequest | undefined {
   };
 }
 
-/** A list of requests: of webhook.site's API in `data`, of ngrok's in `requests`, of Insomnia in `resources`. */
-function listOfRequests({ data, requests, resources }: JsonObject): CapturedRequest | undefined {
+/**
+ * A list of requests: of webhook.site's API in `data`, of ngrok's in `requests`, of Insomnia in `resources`, of VCR's
+ * cassettes in `interactions`, of Ruby's in `http_interactions`.
+ */
+function listOfRequests(value: JsonObject): CapturedRequest | undefined {
+  const { data, requests, resources, interactions, http_interactions: ofRuby } = value;
   // Insomnia's export has more than requests.
-  const list = [data, requests, resources].find(Array.isArray);
+  const list = [data, requests, resources, interactions, ofRuby].find(Array.isArray);
   if (!Array.isArray(list)) return undefined;
   const last = lastEvent(list.map(objectOf));
   const request = objectOf(last.request);
-  return (request && ngrokRequest(request)) ?? recordedRequest(last);
+  return (request && (ngrokRequest(request) ?? recordedRequest(request))) ?? recordedRequest(last);
+}
+
+/** A request of Charles' JSON session, with the lines of its head and the body as a text or in base64. */
+function charlesRequest(value: JsonObject): CapturedRequest | undefined {
+  const request = objectOf(value.request);
+  const header = objectOf(request?.header);
+  if (typeof header?.firstLine !== "string") return undefined;
+  const { text, encoded } = objectOf(request?.body) ?? {};
+  const query = plain(value.query);
+  return {
+    method: plain(value.method),
+    target: `${plain(value.path)}${query === "" ? "" : `?${query}`}`,
+    headers: pairsOf(header.headers).filter(([name]) => !name.startsWith(":")),
+    ...bodyBytes(encoded ?? text ?? "", encoded !== undefined),
+  };
 }
 
 /** A request of ngrok's inspector, which keeps the whole of it as it came. */
@@ -178,7 +199,8 @@ function recordedRequest(value: JsonObject): CapturedRequest | undefined {
   const headers = value.headers ?? value.rawHeaders;
   if ((typeof headers !== "object" || headers === null) && typeof headers !== "string") return undefined;
   const found = BODIES.map((name) => value[name]).find((one) => one !== undefined && one !== null);
-  const body = objectOf(found)?.text ?? found;
+  const { text, string, base64_string: inBase64 } = objectOf(found) ?? {};
+  const body = text ?? string ?? inBase64 ?? found;
   const target = [value.url, value.originalUrl, value.uri, value.path].find((one) => typeof one === "string");
   const head = {
     method: plain(value.method ?? value.httpMethod ?? "POST").toUpperCase(),
@@ -188,7 +210,7 @@ function recordedRequest(value: JsonObject): CapturedRequest | undefined {
   if (body === undefined)
     return { ...head, body: Buffer.alloc(0), lacksBody: "the JSON has no member with a body" };
   if (typeof body !== "string" && typeof body !== "object") return undefined;
-  return { ...head, ...bodyBytes(body, value.isBase64Encoded === true) };
+  return { ...head, ...bodyBytes(body, value.isBase64Encoded === true || body === inBase64) };
 }
 
 /** A request inside of what a service keeps of it, such as Pipedream's and Hookdeck's events. */

@@ -53,6 +53,7 @@ function unwrapped(bytes: Buffer): Buffer {
     if (isQuoted && bodyAt > 0 && lines.slice(bodyAt + 1).some((line) => /^> ?\S/.test(line)))
       return Buffer.from(lines.map((line) => line.replace(/^> ?/, "")).join("\n"), "latin1");
   }
+  if (/^< [A-Z]{3,7} \S+ HTTP\/1\.1\r?\n< /.test(start)) return withoutMarks(bytes.toString("latin1"));
   if (start.startsWith('"')) return textInJson(bytes) ?? bytes;
   const comment = /^(?:(?:#|\/\/|@\w+ *=)[^\n]{0,400}\n\s*)+/.exec(start)?.[0];
   if (comment !== undefined) {
@@ -66,6 +67,13 @@ function unwrapped(bytes: Buffer): Buffer {
   const isHex = /^(?:[0-9a-f]{2})+$/i.test(text);
   const inside = Buffer.from(text, isHex ? "hex" : "base64");
   return /^[A-Z]{3,7} \S+ HTTP\//.test(inside.subarray(0, 300).toString("latin1")) ? inside : bytes;
+}
+
+/** What requests_toolbelt writes: "< " before each header line and before the body, and "> " before those of the answer. */
+function withoutMarks(text: string): Buffer {
+  const end = /\r?\n< ?\r?\n/.exec(text);
+  const [head, body] = end ? [text.slice(0, end.index), text.slice(end.index + end[0].length)] : [text, ""];
+  return Buffer.from(`${head.replace(/^< /gm, "")}\n\n${body.replace(/^< /, "")}`, "latin1");
 }
 
 function textInJson(bytes: Buffer): Buffer | undefined {

@@ -110,6 +110,23 @@ const FORMS: readonly OtherForm[] = [
     instead: "hookproof inspect <token> takes it apart; verify needs the whole request, with the body.",
   },
   {
+    looks: /^(?:<\?xml[^>\n]{0,200}>\s*)?<charles-session[ >]/,
+    is: "a session of Charles as XML",
+    instead: "In Charles: File, Export Session, as HTTP Archive (.har) or as JSON Session.",
+  },
+  {
+    looks: /^(?:---\s*\n)?(?:http_)?interactions:\s*\n/,
+    is: "a cassette of VCR in YAML",
+    instead:
+      "Record it as JSON: vcr.VCR(serializer='json') in Python, serialize_with: :json in Ruby. Then give that file.",
+  },
+  {
+    looks:
+      /^(?:[0-9T:.+Z-]{19,32}[ \t](?:\S{1,100} )?)?(?:\([0-9a-f-]{36}\) |(?:START|END|REPORT) RequestId: |INIT_START |(?:\[[A-Z]{4,8}\][ \t])?[0-9T:.-]{19,26}Z[ \t][0-9a-f-]{36}[ \t]|[0-9a-f-]{36}[ \t](?:INFO|WARN|ERROR|DEBUG|TRACE)[ \t])/,
+    is: "lines of CloudWatch, with times and ids between what was logged",
+    instead: `Log the event as JSON, console.log(JSON.stringify(event)) or print(json.dumps(event)), and give that JSON alone. ${LISTEN}`,
+  },
+  {
     looks: /^<\?xml|^<items[ >]/,
     is: "XML, as Burp saves it",
     instead: "Give the request alone: in Burp Copy to file, in the request's menu.",

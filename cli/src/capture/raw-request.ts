@@ -36,7 +36,7 @@ export function parseRawRequest(bytes: Uint8Array): CapturedRequest {
   const body = rest.subarray(0, length);
   // In a stream the answer follows, or the next request.
   const follows = rest.subarray(length, length + 64).toString("latin1");
-  if (/^(?:\s*$|\s*HTTP\/[12]|\s*[A-Z]{3,8} [/h]|\s*={10})/.test(follows))
+  if (/^(?:\s*$|\s*(?:> )?HTTP\/[12]|\s*[A-Z]{3,8} [/h]|\s*={10})/.test(follows))
     return { method, target, headers, body };
   return { method, target, headers, body: rest, doubt: unequal(length, rest.length) };
 }
