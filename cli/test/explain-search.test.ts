@@ -59,10 +59,34 @@ describe("a search for words", () => {
       ["unauthorized", "401"],
       ["HTTP 401", "401"],
       ["exit code 7", "7"],
+      ["CSRF verification failed. Request aborted.", "CSRF"],
+      ["ActionController::InvalidAuthenticityToken", "CSRF"],
+      ["has been blocked by CORS policy", "CORS"],
+      ["ERR_NGROK_3200", "NGROK"],
+      ["I'm a teapot", "418"],
+      ["413 Payload Too Large", "413"],
+      ["dial tcp: lookup tenant.example.com: no such host", "CONNECTION_FAILED"],
+      ["http.client.RemoteDisconnected: Remote end closed connection without response", "CONNECTION_LOST"],
+      ["context deadline exceeded", "TIMED_OUT"],
+      ["SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed", "TLS_FAILED"],
+      ["Too Many Requests", "429"],
     ] as const) {
       expect(codeOfOtherName(said), said).toBe(code);
       expect(await findExplanations(code), said).not.toEqual([]);
     }
+    for (const [name, word] of [
+      ["csrf", "419"],
+      ["cors", "OPTIONS"],
+      ["ngrok", "ngrok-skip-browser-warning"],
+      ["418", "never answers 418"],
+      ["419", "CSRF"],
+      ["302", "redirect"],
+      ["522", "CDN"],
+    ] as const) {
+      const [found] = await findExplanations(name);
+      expect(found?.explanation.join(" "), name).toContain(word);
+    }
+    expect(await findExplanations("699")).toEqual([]);
     for (const name of ["decoded", "refused port", "certificat", "Retry-After", "time zone"])
       expect(codeOfOtherName(name), name).toBeUndefined();
     for (const name of ["constructor", "__proto__", "", "EFOO"])

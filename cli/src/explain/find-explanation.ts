@@ -4,11 +4,12 @@ import type { Probe } from "hookproof/probes";
 import { probesOf, schemeMistakes } from "../schemes/chosen-scheme.js";
 import { SCHEME_NAMES } from "../schemes/schemes.js";
 import { COMMAND_LINE, EXITS, type Explanation } from "./command-line.js";
+import { BETWEEN_NAMES, findElsewhere } from "./elsewhere.js";
 import { EXAMPLES } from "./examples.js";
 
 /** What is known of an error code, a mistake of the catalogue, an exit code or an HTTP status. */
 export interface Explained {
-  readonly kind: "code" | "mistake" | "exit" | "status" | "probe";
+  readonly kind: "code" | "mistake" | "exit" | "status" | "probe" | "word";
   readonly name: string;
   readonly explanation: Explanation;
   /** The scheme whose mistake it is; of the service's own scheme none is named. */
@@ -30,7 +31,8 @@ export async function findExplanation(given: string): Promise<Explained | undefi
     (await findMistake(given)) ??
     findExit(given) ??
     findStatus(given) ??
-    findCode(given.toUpperCase().replaceAll("-", "_"))
+    findCode(given.toUpperCase().replaceAll("-", "_")) ??
+    findElsewhere(given)
   );
 }
 
@@ -128,7 +130,8 @@ export async function explainableNames(): Promise<string[]> {
   const { selectProbes } = await import("hookproof/probes");
   const probes = [...selectProbes({}), ...(await schemeProbes(undefined))];
   const ids = [...(await named()), ...(await schemeMistakes()), ...probes].map(({ id }) => id);
-  return [...new Set([...errorCodes(), ...Object.keys(COMMAND_LINE), ...ids, ...Object.keys(EXITS)])];
+  const codes = [...errorCodes(), ...Object.keys(COMMAND_LINE), ...BETWEEN_NAMES];
+  return [...new Set([...codes, ...ids, ...Object.keys(EXITS)])];
 }
 
 /** A search gives no more: who gets a longer list needs another word. */
@@ -187,7 +190,10 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 const OTHER_WORDS: readonly (readonly [words: RegExp, name: string])[] = [
   [/socket hang up|connection reset|broken pipe/, "CONNECTION_LOST"],
   [/fetch failed|connection refused|could not resolve host/, "CONNECTION_FAILED"],
-  [/self[- ]signed|unable to verify the first certificate|unknown authority/, "TLS_FAILED"],
+  [
+    /self[- ]signed|unable to verify the first certificate|unknown authority|certificate verify failed|ssl certificate problem/,
+    "TLS_FAILED",
+  ],
   [/wrong version number|packet length too long/, "RESPONSE_INVALID"],
   [/unexpected (?:token|end of json)|json ?decode|jsondecodeerror/, "BODY_NOT_JSON"],
   [/(?:jwt|token|signature has) (?:is )?expired/, "CLAIM_EXP_INVALID"],
@@ -197,9 +203,24 @@ const OTHER_WORDS: readonly (readonly [words: RegExp, name: string])[] = [
   [/clock skew|clock drift|timestamp (?:is )?too old/, "TIMESTAMP_OUT_OF_WINDOW"],
   [/permission denied/, "FILE_UNREADABLE"],
   [/address already in use/, "PORT_IN_USE"],
+  [/\b[cx]srf\b|request forgery|authenticity ?token/, "CSRF"],
+  [/\bcors\b|preflight|access-control-allow-/, "CORS"],
+  [/ngrok/, "NGROK"],
+  [/\bteapot\b/, "418"],
+  [/no such host|name or service not known|no route to host|network is unreachable/, "CONNECTION_FAILED"],
+  [/remote end closed connection|empty reply from server|unexpected eof/, "CONNECTION_LOST"],
+  [/deadline exceeded|(?:operation|request|connection) timed out/, "TIMED_OUT"],
   [/^unauthori[sz]ed$/, "401"],
   [/^forbidden$/, "403"],
   [/^not found$/, "404"],
+  [/^method not allowed$/, "405"],
+  [/^(?:payload|request entity|content) too large$/, "413"],
+  [/^unsupported media type$/, "415"],
+  [/^(?:too many requests|rate limit(?:ed| exceeded)?)$/, "429"],
+  [/^internal server error$/, "500"],
+  [/^bad gateway$/, "502"],
+  [/^service unavailable$/, "503"],
+  [/^gateway time-?out$/, "504"],
 ];
 
 /** What has all the words of a text, in its name or its sentences: whole words before parts of words. */
@@ -235,7 +256,8 @@ export function codeOfOtherName(given: string): string | undefined {
   const name = names.find((one) => Object.hasOwn(OTHER_NAMES, one));
   if (name !== undefined) return OTHER_NAMES[name];
   const plain = text.trim().toLowerCase();
-  return OTHER_WORDS.find(([words]) => words.test(plain))?.[1] ?? numberIn(plain);
+  const words = plain.replace(/^[45][0-9]{2} (?=[a-z])/, "");
+  return OTHER_WORDS.find(([known]) => known.test(words))?.[1] ?? numberIn(plain);
 }
 
 /** The status or exit code of which a few words speak, such as HTTP 401 or exit code 7. */
