@@ -73,7 +73,8 @@ export function mistakesInBodyHash(claim: string, request: HashedRequest): Mista
 }
 
 function isBodyItself(claim: string, body: Uint8Array): boolean {
-  if (body.length < 3 || claim.length > 3 * body.length) return false;
+  // No spelling of a long body is as short as a hash, and none is longer than hex.
+  if (body.length < 3 || claim.length > 2 * body.length || claim.length < body.length / 3) return false;
   return (
     claim === decodeUtf8(body) || [encodeBase64url(body), encodeBase64(body), hexOf(body)].includes(claim)
   );

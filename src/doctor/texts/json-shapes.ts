@@ -124,15 +124,30 @@ function received(
     },
     of: (part) => received(text, flat(part, []), table, texts, part),
     reshaped(change) {
-      if (!made.has(change)) {
-        const before = json.tree;
-        const after = before === undefined ? undefined : reshaper(change, table, texts)(before, true);
-        made.set(change, after === undefined || after === before ? undefined : json.of(after));
-      }
+      if (!made.has(change)) made.set(change, isOfTokens(change) ? byTokens(change) : byTree(change));
       return made.get(change);
     },
   };
   return json;
+
+  function byTokens({ name, leaf }: Reshape): ReceivedJson | undefined {
+    const [onName, onLeaf] = [onToken(name, table), onToken(leaf, table)];
+    const after = mapped(tokens, (token, index) =>
+      token <= COLON ? token : tokens[index + 1] === COLON ? onName(token) : onLeaf(token),
+    );
+    return after === tokens ? undefined : received(text, after, table, texts);
+  }
+
+  function byTree(change: Reshape): ReceivedJson | undefined {
+    const before = json.tree;
+    const after = before === undefined ? undefined : reshaper(change, table, texts)(before, true);
+    return after === undefined || after === before ? undefined : json.of(after);
+  }
+}
+
+/** Whether a change leaves the order as it is, so that the tokens are gone through and no tree is made. */
+function isOfTokens({ members, object }: Reshape): boolean {
+  return members === undefined && object === undefined;
 }
 
 interface Reader {
@@ -199,11 +214,14 @@ function onToken(
 }
 
 /** The same list if nothing in it has changed. */
-function mapped<Value>(list: readonly Value[], change: (value: Value) => Value): readonly Value[] {
+function mapped<Value>(
+  list: readonly Value[],
+  change: (value: Value, index: number) => Value,
+): readonly Value[] {
   let changed: Value[] | undefined;
   for (let index = 0; index < list.length; index++) {
     const before = list[index] as Value;
-    const after = change(before);
+    const after = change(before, index);
     if (after !== before) changed ??= list.slice(0, index);
     changed?.push(after);
   }

@@ -23,9 +23,13 @@ export function packedHex(text: string): Uint8Array | undefined {
   );
 }
 
+const PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
 /** Bytes as hex in lower case. */
 export function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  let text = "";
+  for (const byte of bytes) text += PAIRS[byte];
+  return text;
 }
 
 /** The bytes of base64 or base64url, with or without padding. Bits after the last byte are ignored. */
