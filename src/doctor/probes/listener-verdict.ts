@@ -115,6 +115,11 @@ const DEMANDS: Readonly<Record<string, ListenerWords>> = {
     accepts: "tokens with iss and iat",
     bug: "it demands claims that tokens of the service do not have",
   },
+  "demands-typ": {
+    family: "token",
+    accepts: "tokens with another typ than JWT, or none",
+    bug: "it compares typ with another value",
+  },
 };
 
 /** The words for a mistake of a listener. */
@@ -139,6 +144,7 @@ const OWN_FIXES: Readonly<Record<string, string>> = {
   "claim-exp-too-far": "Accept exp up to 600 s ahead: the sender chooses how long a token lives.",
   "demands-iat": "Demand sub, aud, exp, jti, htm and htb_s256 alone: exp bounds a token's age.",
   "demands-iss": "Demand sub, aud, exp, jti, htm and htb_s256 alone: sub says who has sent it.",
+  "demands-typ": "Take tokens whose typ is JWT: that is what senders write.",
   "token-signature-der":
     "Verify r and s of 32 bytes each, not DER: in Node with dsaEncoding 'ieee-p1363', in Java as SHA256withECDSAinP1363Format.",
 };

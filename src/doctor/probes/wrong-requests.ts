@@ -1,13 +1,6 @@
 // Requests with one known mistake each, to find a listener that makes it too.
 import { digestOf, hmacOf } from "#hash";
-import {
-  bodyBytes,
-  concatBytes,
-  decodeBase64url,
-  encodeBase64,
-  encodeBase64url,
-  utf8,
-} from "../../core/bytes.js";
+import { decodeBase64url, encodeBase64, encodeBase64url, utf8 } from "../../core/bytes.js";
 import { AUTHORIZATION_HEADER } from "../../core/headers.js";
 import { DEFAULT_TOKEN_LIFETIME_SECONDS } from "../../core/protocol.js";
 import { SIGNATURE_HEADER, signingHead } from "../../schemes/access-governance/protocol.js";
@@ -54,7 +47,7 @@ interface Wrongly {
   readonly layout?: string;
   readonly signed?: { readonly timestamp?: string; readonly eventId?: string; readonly body?: Uint8Array };
   readonly sent?: { readonly timestamp?: string; readonly eventId?: string; readonly body?: Uint8Array };
-  readonly digest?: (key: Uint8Array, message: readonly (string | Uint8Array)[]) => string | Promise<string>;
+  readonly digest?: (key: Uint8Array, message: readonly (string | Uint8Array)[]) => string;
 }
 
 /** Every request with one known mistake of an HMAC sender, and the likeliest pairs, the likeliest first. */
@@ -76,9 +69,9 @@ export function wrongSignatures(secret: string): readonly WrongRequest<HmacKit>[
     ...waysOf(ALGORITHM_MISTAKES).map(({ id, weight, repeat }) =>
       wrong(secret, id, weight, () => ({ digest: (key, message) => repeat("sha256", key, message) })),
     ),
-    ...["SHA-1", "SHA-512", "SHA-384"].map((hash, index) =>
+    ...(["sha1", "sha512", "sha384"] as const).map((hash, index) =>
       wrong(secret, "signature-other-hash", index < 2 ? 1 : 2, () => ({
-        digest: (key, message) => otherHmac(hash, key, message),
+        digest: (key, message) => hmacOf(hash, key, message),
       })),
     ),
     wrong(secret, "timestamp-milliseconds", 1, ({ nowSeconds }) => {
@@ -233,7 +226,7 @@ function wrong(
       const { timestamp, eventId, body } = partsOf(kit, { ...sent, ...signed });
       const [head, tail] = aroundBody(layout, { timestamp, eventId });
       const digest = wrongly.digest ?? ((k, message) => hmacOf("sha256", k, message));
-      return { text: await digest(key, tail === undefined ? [head] : [head, body, tail]), kit, sent };
+      return { text: digest(key, tail === undefined ? [head] : [head, body, tail]), kit, sent };
     },
   };
   return { ...respelled(one, id === "" ? [] : [id], weight, (text) => text), sign: one.sign };
@@ -299,28 +292,14 @@ function waysOf<Repeat>(table: readonly RepeatableMistake<Repeat>[]) {
   );
 }
 
-async function otherHmac(
-  hash: string,
-  key: Uint8Array,
-  message: readonly (string | Uint8Array)[],
-): Promise<string> {
-  const imported = await crypto.subtle.importKey("raw", key.slice(), { name: "HMAC", hash }, false, ["sign"]);
-  const bytes = concatBytes(message.map((part) => (typeof part === "string" ? utf8(part) : part)));
-  return encodeBase64url(new Uint8Array(await crypto.subtle.sign("HMAC", imported, bytes)));
-}
-
 type Claims = NonNullable<TokenChanges["claims"]>;
-
-async function sha512Of(body: string | Uint8Array): Promise<string> {
-  return encodeBase64url(new Uint8Array(await crypto.subtle.digest("SHA-512", bodyBytes(body).slice())));
-}
 
 /** Every token with one known mistake, the likeliest first. */
 export function wrongTokens(): readonly WrongRequest<TokenKit>[] {
-  const claims = (id: string, weight: number, changes: (kit: TokenKit) => Claims | Promise<Claims>) => ({
+  const claims = (id: string, weight: number, changes: (kit: TokenKit) => Claims) => ({
     mistakes: [id],
     weight,
-    build: async (kit: TokenKit) => kit.withToken({ claims: await changes(kit) }),
+    build: async (kit: TokenKit) => kit.withToken({ claims: changes(kit) }),
   });
   const bodyHash = (kit: TokenKit) => digestOf("sha256", [partsOf(kit).body]);
   const all: readonly WrongRequest<TokenKit>[] = [
@@ -346,6 +325,11 @@ export function wrongTokens(): readonly WrongRequest<TokenKit>[] {
     claims("claim-htm-case", 1, () => ({ htm: "post" })),
     claims("claim-jti-spelling", 2, ({ eventId }) => ({ jti: eventId.replaceAll("-", "") })),
     claims("claim-jti-spelling", 2, ({ eventId }) => ({ jti: eventId.toUpperCase() })),
+    ...["at+jwt", "jwt", undefined].map((typ) => ({
+      mistakes: ["demands-typ"],
+      weight: 2,
+      build: (kit: TokenKit) => kit.withToken({ header: { typ } }),
+    })),
     claims("demands-iat", 1, ({ nowSeconds }) => ({ iat: nowSeconds })),
     claims("demands-iss", 2, ({ nowSeconds, baseUrl }) => ({ iat: nowSeconds, iss: baseUrl })),
     claims("claim-exp-too-far", 1, ({ nowSeconds }) => ({ exp: nowSeconds + 30 })),
@@ -355,7 +339,7 @@ export function wrongTokens(): readonly WrongRequest<TokenKit>[] {
       htb_s256: encodeBase64(decodeBase64url(bodyHash(kit)) ?? new Uint8Array()),
     })),
     claims("claim-htb-padded", 1, (kit) => ({ htb_s256: padded(bodyHash(kit)) })),
-    claims("claim-htb-sha512", 2, async (kit) => ({ htb_s256: await sha512Of(partsOf(kit).body) })),
+    claims("claim-htb-sha512", 2, (kit) => ({ htb_s256: digestOf("sha512", [partsOf(kit).body]) })),
     claims("claim-htb-of-signing-input", 2, (kit) => {
       const { timestamp, eventId, body } = partsOf(kit);
       return { htb_s256: digestOf("sha256", [signingHead(timestamp, eventId), body]) };

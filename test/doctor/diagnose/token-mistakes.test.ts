@@ -271,6 +271,12 @@ describe("a claim", () => {
     ["claim-aud-percent-encoded", { aud: encodeURIComponent(URL_) }],
     ["claim-aud-without-listener-id", { aud: URL_.replace("/lst_1", "") }],
     ["claim-aud-id-alone", { aud: "lst_1" }],
+    ["claim-aud-path", { aud: `${BASE}/webhooks/lst_1` }],
+    ["claim-aud-path", { aud: URL_.replace("/v1/", "/v2/") }],
+    ["claim-aud-spelling", { aud: URL_.replace(/^https:\/\/([^/]+)/, "http://$1:80") }],
+    ["claim-aud-spelling", { aud: `${URL_.replace("https:", "http:")}/` }],
+    ["claim-aud-spelling", { aud: `${URL_.toUpperCase()}/` }],
+    ["claim-aud-other", { aud: "https://other.example.com/hooks" }],
     ["claim-sub-longer", { sub: `${BASE}/api/v1` }],
   ])("%s: %j", async (id, claims) => {
     expect(await said(`Bearer ${token(claims)}`)).toEqual([id]);

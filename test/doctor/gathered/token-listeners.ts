@@ -207,6 +207,10 @@ export const TOKEN_BUGS: Readonly<Record<string, readonly [words: string, Bug]>>
     }),
   ],
   "no Bearer": ["Bearer", tokens({ tokenOf: (text) => (/^eyJ[^ ,]+$/.test(text) ? text : undefined) })],
+  "the typ of access tokens": [
+    "accepts tokens with another typ than JWT",
+    tokens({ headerIsFine: (header) => header.typ === "at+jwt" && RIGHT.headerIsFine(header) }),
+  ],
   "another header": [
     "it reads X-Authorization",
     tokens({ authorization: ({ headers }) => headers["x-authorization"]?.toString() }),

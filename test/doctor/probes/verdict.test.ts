@@ -472,6 +472,12 @@ describe("the verdict on a listener for tokens", () => {
       "demands-iss",
       "tokens with iss and iat: it demands claims",
     ],
+    [
+      "aud that is a list",
+      { aud: (seen, { baseUrl }) => Array.isArray(seen) && seen.includes(baseUrl + PATH) },
+      "claim-aud-list",
+      "tokens whose aud is a list: it expects a list",
+    ],
   ])("names a wrong %s", async (_name, claims, id, accepts) => {
     let baseUrl = "";
     const authenticates = tokenAuthentication({ kid: "reference", publicKey }, () => baseUrl, {

@@ -163,6 +163,14 @@ export const URL_DIFFERENCES: readonly (MistakeRow & {
     differs: (seen, wanted) => seen.replace(/[?#].*$/s, "") === wanted,
   },
   {
+    id: "spelling",
+    title: "is the same URL in another spelling",
+    message:
+      "is the configured URL in another spelling: scheme, port, case or a slash at the end, one that is missing or several of them.",
+    fix: FROM_CONFIGURATION,
+    differs: (seen, wanted) => wanted !== "" && plain(seen) === plain(wanted),
+  },
+  {
     id: "host",
     title: "has another host",
     message:
@@ -177,7 +185,25 @@ export const URL_DIFFERENCES: readonly (MistakeRow & {
     fix: FROM_CONFIGURATION,
     differs: (seen, wanted) => wanted.includes("/") && beforeLast(seen) === beforeLast(wanted),
   },
+  {
+    id: "path",
+    title: "has another path",
+    message:
+      "has the configured URL's host and another path, such as the one behind a proxy or of another version.",
+    fix: `${FROM_CONFIGURATION} Do not build it from the route that your program sees.`,
+    differs: (seen, wanted) => originOf(seen) !== undefined && originOf(seen) === originOf(wanted),
+  },
 ];
+
+/** A URL without what is often written otherwise. */
+function plain(url: string): string {
+  return url
+    .trim()
+    .toLowerCase()
+    .replace(/^https?:\/\//, "")
+    .replace(/^([^/?#:]*):(?:80|443)(?=\/|$)/, "$1")
+    .replace(/\/$/, "");
+}
 
 function percentDecoded(text: string): string | undefined {
   try {
