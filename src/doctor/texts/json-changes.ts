@@ -315,6 +315,7 @@ export const DATE_SPELLINGS: readonly Reshape[] = [
   dates((seconds) => `${seconds}.000Z`),
   dates((seconds) => `${seconds}.000000Z`),
   dates((seconds) => `${seconds}+00:00`),
+  dates((seconds) => `${seconds.replace("T", " ")}+00:00`),
   dates((seconds) => `${seconds}.000000+00:00`),
   dates((seconds) => `${seconds}.000+00:00`),
   dates((seconds) => `${seconds}.000+0000`),

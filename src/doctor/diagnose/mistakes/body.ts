@@ -201,7 +201,8 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
   {
     id: "body-keys-sorted",
     title: "Body signed with its keys sorted",
-    message: "It matches if the body's keys are in alphabetical order.",
+    message:
+      "It matches if the body's keys are in alphabetical order, or if the names of the top level alone are left, as with JSON.stringify(payload, Object.keys(payload).sort()).",
     fix: `${ONCE} The order of the keys counts, because the bytes are signed.`,
     listener: {
       family: "body",
@@ -221,6 +222,7 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       [3, shaped(SORTED, { comma: ",", colon: ": ", indent: "  ", quote: plainQuotes })],
       [3, shaped(SORTED, { comma: ",", colon: ": ", indent: "  ", quote: htmlQuotes })],
       [3, shaped(SORTED, { comma: ",", colon: ": ", indent: "    ", quote: asciiQuotes })],
+      [3, ofTopNames],
     ],
   },
   {
@@ -309,6 +311,13 @@ function stringified(json: Parameters<Reserialise>[0]): string | undefined {
   } catch {
     return undefined; // nested too deeply for the engine
   }
+}
+
+/** A list of names as the replacer of JSON.stringify: others are left out, also within. */
+function ofTopNames(json: Parameters<Reserialise>[0]): string | undefined {
+  if (typeof json?.tree !== "object" || !("members" in json.tree)) return undefined;
+  const value = JSON.parse(json.text) as object;
+  return JSON.stringify(value, Object.keys(value).sort());
 }
 
 function indented(indent: string, quote: JsonStyle["quote"]): Reserialise {

@@ -138,7 +138,7 @@ export const CLAIM_MISTAKES = {
     id: "claim-htb-unexplained",
     title: "htb_s256 of another body",
     message:
-      "The claim htb_s256 is not the hash of this body, nor of one that a known mistake makes of it: the body was changed after it was hashed.",
+      "The claim htb_s256 is not the hash of this body, nor of one that a known mistake makes of it: the body was changed after it was hashed, or by a mistake that is not known here.",
     fix: HTB,
   },
   htbMalformed: {

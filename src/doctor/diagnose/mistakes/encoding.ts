@@ -16,7 +16,6 @@ import {
   hexOf,
   htmlEntities,
   inLines,
-  isAscii,
   latin1,
   latin1Text,
   lossyText,
@@ -26,14 +25,10 @@ import {
   withText,
 } from "../../texts/rewrite.js";
 import { SENT_BODY_MISTAKES } from "./encoding-sent.js";
+import { AS_SENT, CHANGED_TEXT_MISTAKES, RAW } from "./encoding-text.js";
 
 /** The bytes that were signed, made from the received ones; `undefined` where the mistake is impossible. */
 export type Reencode = (bytes: Uint8Array) => Uint8Array | undefined;
-
-const AS_SENT =
-  "Sign the bytes that are sent: const bytes = new TextEncoder().encode(body), for the signature and for fetch.";
-const RAW =
-  "Sign and verify the bytes as they are on the wire, without trimming: express.raw(), await request.arrayBuffer().";
 
 /** What happens to the bytes of a body between signing and sending. */
 export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
@@ -128,7 +123,11 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
       accepts: "signatures over the body in Latin-1",
       bug: "it encodes the body as Latin-1",
     },
-    ways: [[1, (bytes) => withText(bytes, latin1)]],
+    ways: [
+      [1, (bytes) => withText(bytes, latin1)],
+      // Node writes the last eight bits of what Latin-1 does not have.
+      [4, (bytes) => withText(bytes, (text) => Uint8Array.from(text, (char) => char.charCodeAt(0)))],
+    ],
   },
   {
     id: "body-utf8-twice",
@@ -245,6 +244,7 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     ways: [
       [3, (bytes) => withText(bytes, encodeURIComponent)],
       [3, (bytes) => withText(bytes, formEncoded)],
+      [4, (bytes) => withText(bytes, encodeURI)],
     ],
   },
   {
@@ -326,52 +326,18 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
   },
   {
     id: "body-backslashes",
-    title: "Body signed with its quotes escaped",
+    title: "Backslashes of the body added or lost",
     message:
-      "It matches if there is a backslash before each quote, as addslashes(), $util.escapeJavaScript and logs write it.",
+      "It matches if there is a backslash before each quote, as addslashes(), $util.escapeJavaScript and logs write it, or if stripslashes() has taken all backslashes away.",
     fix: `Take the body before anything escapes it: $input.body is in base64 with $util.base64Encode. ${RAW}`,
     ways: [
       [3, (bytes) => withText(bytes, (text) => text.replace(/["'\\]/g, "\\$&"))],
       [3, (bytes) => withText(bytes, (text) => text.replace(/["\\]/g, "\\$&"))],
       [3, (bytes) => withText(bytes, (text) => text.replace(/["'\\/]/g, "\\$&"))],
+      [4, (bytes) => withText(bytes, (text) => text.replace(/\\([\s\S])/g, "$1"))],
     ],
   },
-  {
-    id: "body-ascii",
-    title: "Body signed as ASCII",
-    message: "It matches if characters beyond ASCII are ? in the body, or left out: it was encoded as ASCII.",
-    fix: `${AS_SENT} In C# Encoding.UTF8.GetBytes(body), not Encoding.ASCII; in Java StandardCharsets.UTF_8.`,
-    ways: [
-      [
-        3,
-        (bytes) => withText(bytes, (text) => text.replace(BEYOND_ASCII, (char) => "?".repeat(char.length))),
-      ],
-      [3, (bytes) => withText(bytes, (text) => text.replace(/[^\0-\x7f]/gu, "?"))],
-      [3, (bytes) => withText(bytes, (text) => text.replace(BEYOND_ASCII, ""))],
-      // Each byte a question mark, as where UTF-8 is read as ASCII.
-      [3, (bytes) => (isAscii(bytes) ? undefined : bytes.map((byte) => (byte > 127 ? 63 : byte)))],
-      [3, (bytes) => (isAscii(bytes) ? undefined : utf8(latin1Text(bytes).replace(/[^\0-\x7f]/g, "\uFFFD")))],
-    ],
-  },
-  {
-    id: "body-quotes-removed",
-    title: "Quotes of the body lost",
-    message: "It matches if the body's quotes are removed, or are single ones: a shell has taken them away.",
-    fix: "Give the body as a file: curl --data-binary @body.json, openssl dgst … < body.json.",
-    ways: [
-      [4, (bytes) => withText(bytes, (text) => text.replaceAll('"', ""))],
-      [4, (bytes) => withText(bytes, (text) => text.replaceAll('"', "'"))],
-      [4, (bytes) => withText(bytes, (text) => `'${text}'`)],
-      [4, (bytes) => withText(bytes, (text) => `"${text}"`)],
-    ],
-  },
-  {
-    id: "body-white-space-removed",
-    title: "Body signed without any white space",
-    message: "It matches if all white space is removed from the body, also within strings.",
-    fix: RAW,
-    ways: [[3, (bytes) => withText(bytes, (text) => text.replace(/\s/g, ""))]],
-  },
+  ...CHANGED_TEXT_MISTAKES,
   ...SENT_BODY_MISTAKES,
 ];
 
@@ -381,8 +347,6 @@ const MAX_LISTED_BYTES = 4_096;
 function listed(bytes: Uint8Array, write: (bytes: Uint8Array) => string): Uint8Array | undefined {
   return bytes.length > MAX_LISTED_BYTES ? undefined : utf8(write(bytes));
 }
-
-const BEYOND_ASCII = /[^\0-\x7f]/g;
 
 function hashed(
   bytes: Uint8Array,

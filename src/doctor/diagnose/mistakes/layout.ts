@@ -201,6 +201,7 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
       [3, "{t}\n{i}.{b}"],
       [3, "{t}..{i}..{b}"],
       [3, "{t}, {i}, {b}"],
+      [4, "{t} {i} {b}\n"],
     ],
   },
   {

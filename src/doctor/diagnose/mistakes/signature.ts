@@ -1,5 +1,5 @@
 // Rows of other hashes, and of signatures that are written wrongly.
-import { digestOf, hmacHex, hmacOf } from "#hash";
+import { digestOf, hashHex, hmacHex, hmacOf } from "#hash";
 import { bodyBytes, concatBytes, decodeBase64url, decodeUtf8, encodeBase64 } from "../../../core/bytes.js";
 import type { HashName } from "../../../core/hash-portable.js";
 import type { MistakeRow, RepeatableMistake } from "../../rows/mistake.js";
@@ -111,11 +111,7 @@ type Message = readonly (string | Uint8Array)[];
 
 /** What the protocol wants. */
 export function hmac(hash: HashName, key: Uint8Array, message: Message): string {
-  return hash === "sha256" ? hmacHex(key, message) : hexOf(rawHmac(hash, key, message));
-}
-
-function hashHex(hash: HashName, message: Message): string {
-  return hexOf(rawHash(hash, message));
+  return hmacHex(key, message, hash);
 }
 
 function rawHash(hash: HashName, message: Message): Uint8Array {
@@ -345,7 +341,8 @@ export const BODY_COMPRESSED: MistakeRow = {
 export const SIGNATURE_MALFORMED: MistakeRow = {
   id: "signature-malformed",
   title: "Not a signature",
-  message: "The signature is not 43 characters of base64url, nor a digest in any other spelling.",
+  message:
+    "The signature is not 43 characters of base64url, nor a digest in another spelling that is known here.",
   fix: "Send what createHmac('sha256', secret).update(input).digest('base64url') gives.",
 };
 
@@ -378,6 +375,6 @@ export const SIGNATURE_UNEXPLAINED: MistakeRow = {
   id: "signature-unexplained",
   title: "No known mistake",
   message:
-    "No known mistake explains the signature: the secret is another one, or the body was changed after it was signed.",
+    "No known mistake explains the signature: another secret, another body than was signed, or a mistake that is not known here.",
   fix: "Compare secretFingerprint(secret) on both sides, then the SHA-256 of the body's bytes on both sides.",
 };

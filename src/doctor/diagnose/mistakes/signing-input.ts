@@ -138,7 +138,8 @@ export const TIMESTAMP_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
       [4, seconds((value) => goFloat(value, "E"))],
       [4, seconds((value) => value.toString(16))],
       [4, seconds((value) => String(Math.floor(value / 60)))],
-      ...["undefined", "null", "None", "NaN", "[object Date]", "[object Object]"].map(
+      // string(timestamp) of Go gives the character of this number, which there is none.
+      ...["undefined", "null", "None", "NaN", "[object Date]", "[object Object]", "\uFFFD"].map(
         (text) => [4, seconds(() => text)] as const,
       ),
       [4, seconds((value) => `"${value}"`)],

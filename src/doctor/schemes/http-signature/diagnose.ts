@@ -34,7 +34,7 @@ const UNEXPLAINED: MistakeRow = {
   id: "signature-unexplained",
   title: "The signature does not match",
   message:
-    "No known mistake gives the signature: another key than the one that keyid names, or another request was signed.",
+    "No known mistake gives the signature: another key than the one that keyid names, another request than was signed, or a mistake that is not known here.",
   fix: `Print the signed text on both sides and compare it line by line. What was tried: ${SIGNED_TEXTS.text.length - 1} ways to write that text, ${KEY_WAYS} to make the key of the secret, and other spellings of the signature.`,
 };
 

@@ -29,7 +29,7 @@ const UNEXPLAINED: MistakeRow = {
   id: "signature-unexplained",
   title: "The signature does not match",
   message:
-    "No known mistake gives the signature: another secret, or another id, time or body than was signed.",
+    "No known mistake gives the signature: another secret, another id, time or body than was signed, or a mistake that is not known here.",
   fix: `Compare on both sides the secret's SHA-256, webhook-id, webhook-timestamp and the body's SHA-256. What was tried: ${KEYS.length - 1} mistakes in the secret, ${HEADS.length - 1} in what stands before the body, those in the body, ${FORM_MISTAKES.length} in how the signature is written, and the likeliest pairs.`,
 };
 

@@ -158,6 +158,6 @@ export const UNEXPLAINED_BY_KEY: MistakeRow = {
   id: "signature-unexplained",
   title: "The signature does not match",
   message:
-    "No known mistake gives the signature: another private key than the one that belongs to the receiver's key, or another id, time or body than was signed.",
+    "No known mistake gives the signature: another private key than the one that belongs to the receiver's key, another id, time or body than was signed, or a mistake that is not known here.",
   fix: "Compare on both sides the public key, webhook-id, webhook-timestamp and the body's SHA-256. What was tried: the other half of the pair, other forms of the signature, what stands before the body, hashes of the text, and the likeliest mistakes in the body.",
 };

@@ -1,0 +1,70 @@
+// Rows of characters of a body that were changed, or lost, before it was signed.
+import { utf8 } from "../../../core/bytes.js";
+import type { RepeatableMistake } from "../../rows/mistake.js";
+import { isAscii, latin1Text, withText } from "../../texts/rewrite.js";
+
+type Change = (bytes: Uint8Array) => Uint8Array | undefined;
+
+export const AS_SENT =
+  "Sign the bytes that are sent: const bytes = new TextEncoder().encode(body), for the signature and for fetch.";
+export const RAW =
+  "Sign and verify the bytes as they are on the wire, without trimming: express.raw(), await request.arrayBuffer().";
+
+const BEYOND_ASCII = /[^\0-\x7f]/g;
+
+/** The body's text was changed on its way into the signature. */
+export const CHANGED_TEXT_MISTAKES: readonly RepeatableMistake<Change>[] = [
+  {
+    id: "body-ascii",
+    title: "Body signed as ASCII",
+    message: "It matches if characters beyond ASCII are ? in the body, or left out: it was encoded as ASCII.",
+    fix: `${AS_SENT} In C# Encoding.UTF8.GetBytes(body), not Encoding.ASCII; in Java StandardCharsets.UTF_8.`,
+    ways: [
+      [
+        3,
+        (bytes) => withText(bytes, (text) => text.replace(BEYOND_ASCII, (char) => "?".repeat(char.length))),
+      ],
+      [3, (bytes) => withText(bytes, (text) => text.replace(/[^\0-\x7f]/gu, "?"))],
+      [3, (bytes) => withText(bytes, (text) => text.replace(BEYOND_ASCII, ""))],
+      // Seven bits of each byte, as toString('ascii') of Node reads them.
+      [4, (bytes) => (isAscii(bytes) ? undefined : bytes.map((byte) => byte & 127))],
+      // Each byte a question mark, as where UTF-8 is read as ASCII.
+      [3, (bytes) => (isAscii(bytes) ? undefined : bytes.map((byte) => (byte > 127 ? 63 : byte)))],
+      [3, (bytes) => (isAscii(bytes) ? undefined : utf8(latin1Text(bytes).replace(/[^\0-\x7f]/g, "\uFFFD")))],
+    ],
+  },
+  {
+    id: "body-quotes-removed",
+    title: "Quotes of the body lost",
+    message: "It matches if the body's quotes are removed, or are single ones: a shell has taken them away.",
+    fix: "Give the body as a file: curl --data-binary @body.json, openssl dgst … < body.json.",
+    ways: [
+      [4, (bytes) => withText(bytes, (text) => text.replaceAll('"', ""))],
+      [4, (bytes) => withText(bytes, (text) => text.replaceAll('"', "'"))],
+      [4, (bytes) => withText(bytes, (text) => `'${text}'`)],
+      [4, (bytes) => withText(bytes, (text) => `"${text}"`)],
+    ],
+  },
+  {
+    id: "body-white-space-removed",
+    title: "Body signed without any white space",
+    message: "It matches if all white space is removed from the body, also within strings.",
+    fix: RAW,
+    ways: [[3, (bytes) => withText(bytes, (text) => text.replace(/\s/g, ""))]],
+  },
+  {
+    id: "body-case",
+    title: "Body signed in other case",
+    message: "It matches if the body is in small letters or in capitals. Its case counts.",
+    fix: `${AS_SENT} Without toLowerCase() or toUpperCase().`,
+    listener: {
+      family: "body",
+      accepts: "signatures over the body in small letters",
+      bug: "it changes the case of the body before it verifies",
+    },
+    ways: [
+      [2, (bytes) => withText(bytes, (text) => text.toLowerCase())],
+      [4, (bytes) => withText(bytes, (text) => text.toUpperCase())],
+    ],
+  },
+];
