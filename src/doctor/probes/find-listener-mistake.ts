@@ -169,8 +169,10 @@ function scopeOf(results: readonly ProbeResult[], proof: Proof): "all" | "body" 
   if (parsesFirst && proof.right === undefined) return "body";
   if (failed.includes("event-id-signed-in-other-case")) return "event-id";
   // That it is no JSON is another status; its proof is right, so the body was changed before the check.
-  const losesMark = results.some(({ id, status }) => id === "body-byte-order-mark" && status === 401);
-  return losesMark ? "body" : undefined;
+  const isChanged = results.some(
+    ({ id, status, expected }) => id.startsWith("body-") && status === 401 && expected[0] === 400,
+  );
+  return isChanged ? "body" : undefined;
 }
 
 /** Asks once more, with a request that proves nothing, for an answer with all that it holds. */

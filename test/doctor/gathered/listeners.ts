@@ -244,6 +244,11 @@ export const BUGS: Readonly<Record<string, readonly [words: string, Bug]>> = {
   ],
   trim: ["trims the body", overBody((got) => over(got, text(got).trim()))],
   Latin1: ["Latin-1", overBody((got) => over(got, got.body.toString("latin1")))],
+  ASCII: ["it reads the body as ASCII", overBody((got) => over(got, got.body.toString("ascii")))],
+  "the body in small letters": [
+    "it changes the case of the body",
+    overBody((got) => over(got, text(got).toLowerCase())),
+  ],
   "[object Object]": ["the parsed body as text", overBody((got) => again(got, String))],
   "the id in lower case": [
     "changes the case of the event id",

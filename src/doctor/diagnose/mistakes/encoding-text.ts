@@ -17,8 +17,14 @@ export const CHANGED_TEXT_MISTAKES: readonly RepeatableMistake<Change>[] = [
   {
     id: "body-ascii",
     title: "Body signed as ASCII",
-    message: "It matches if characters beyond ASCII are ? in the body, or left out: it was encoded as ASCII.",
+    message:
+      "It matches if characters beyond ASCII are ? in the body, are left out, or have lost the highest bit of each byte: it was encoded or read as ASCII.",
     fix: `${AS_SENT} In C# Encoding.UTF8.GetBytes(body), not Encoding.ASCII; in Java StandardCharsets.UTF_8.`,
+    listener: {
+      family: "body",
+      accepts: "signatures over the body read as ASCII",
+      bug: "it reads the body as ASCII before it verifies",
+    },
     ways: [
       [
         3,
@@ -27,7 +33,7 @@ export const CHANGED_TEXT_MISTAKES: readonly RepeatableMistake<Change>[] = [
       [3, (bytes) => withText(bytes, (text) => text.replace(/[^\0-\x7f]/gu, "?"))],
       [3, (bytes) => withText(bytes, (text) => text.replace(BEYOND_ASCII, ""))],
       // Seven bits of each byte, as toString('ascii') of Node reads them.
-      [4, (bytes) => (isAscii(bytes) ? undefined : bytes.map((byte) => byte & 127))],
+      [2, (bytes) => (isAscii(bytes) ? undefined : bytes.map((byte) => byte & 127))],
       // Each byte a question mark, as where UTF-8 is read as ASCII.
       [3, (bytes) => (isAscii(bytes) ? undefined : bytes.map((byte) => (byte > 127 ? 63 : byte)))],
       [3, (bytes) => (isAscii(bytes) ? undefined : utf8(latin1Text(bytes).replace(/[^\0-\x7f]/g, "\uFFFD")))],
