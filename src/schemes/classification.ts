@@ -1,6 +1,6 @@
 // What answers mean to a sender, in terms that all schemes share.
 import type { ErrorCode } from "../core/errors.js";
-import { type HeaderPair, httpDate, onlyValue } from "../core/headers.js";
+import { type HeaderPair, httpDate, isNamed, onlyValue } from "../core/headers.js";
 import { shown } from "../core/shown.js";
 import { foreignHints, isPage } from "./foreign-answers.js";
 
@@ -167,11 +167,20 @@ export function acceptance(answer: Answer, otherwise?: string): Classification {
 
 /**
  * What `Retry-After` asks for, in milliseconds from now: seconds or a date (RFC 9110 section 10.2.3). Some servers write
- * decimals, which are rounded up.
+ * decimals, which are rounded up. Where a proxy has added one of its own, as a line or behind a comma, the longest counts.
  */
 function retryAfterMs(headers: readonly HeaderPair[], now: number): number | undefined {
-  const text = onlyValue(headers, "retry-after");
-  if (text === undefined) return undefined;
+  const waits = headers
+    .filter((line) => isNamed(line, "retry-after"))
+    .flatMap(([, text]) => text.split(BETWEEN_WAITS))
+    .flatMap((text) => waitOf(text.trim(), now) ?? []);
+  return waits.length === 0 ? undefined : Math.max(...waits);
+}
+
+/** As `fetch` joins lines: the comma within a date follows the name of a day. */
+const BETWEEN_WAITS = /(?<=[0-9T]), /;
+
+function waitOf(text: string, now: number): number | undefined {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text)) * 1000;
   const date = httpDate(text, now);
   return date === undefined ? undefined : Math.max(0, date - now);

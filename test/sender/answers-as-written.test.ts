@@ -54,6 +54,39 @@ function endedAfterHeaders(transport: Transport, channel: string): Transport {
   };
 }
 
+describe.each([
+  ["node:http", () => nodeTransport()],
+  ["fetch", () => fetchTransport()],
+  ["undici", () => undiciTransport(new Agent())],
+] as const)("over %s", (name, transport) => {
+  it("the longest of two Retry-After counts", async () => {
+    const { url } = await listener((response) =>
+      response.writeHead(503, { "Retry-After": ["5", "10"] }).end(),
+    );
+    await expect(
+      createSender({ url, signer, transport: transport(), retry: { maxAttempts: 1 } }).send({}),
+    ).rejects.toMatchObject({ retryAfterMs: 10_000 });
+  });
+
+  it.each(["no colon", "X-A: \u0001", "Content-Length: 1", `X-A: ${"a".repeat(17_000)}`])(
+    "a header section with %j, which the parser refuses, is no answer",
+    async (line) => {
+      const { url } = await rawListener(`HTTP/1.1 200 OK\r\nContent-Length: 0\r\n${line}\r\n\r\n`);
+      const result = await createSender({
+        url,
+        signer,
+        transport: transport(),
+        retry: { maxAttempts: 2, firstDelayMs: 1 },
+      }).trySend({});
+      const code = name === "fetch" ? "CONNECTION_FAILED" : "RESPONSE_INVALID"; // fetch says nothing of the parser
+      expect(result).toMatchObject({
+        ok: false,
+        error: { code, mayHaveArrived: true, attempts: [{ code }, { code }] },
+      });
+    },
+  );
+});
+
 describe("an answer whose body does not end", () => {
   const open = (status: number) => (response: ServerResponse) => void response.writeHead(status).write("{");
   const cut = (status: number) => (response: ServerResponse) =>

@@ -1,6 +1,6 @@
 // Keeps to the pace that a listener asks for with 429, or with 503 and Retry-After.
 import type { Clock } from "../../core/clock.js";
-import { onlyValue } from "../../core/headers.js";
+import { isNamed } from "../../core/headers.js";
 import type { TransportResponse } from "../../http/transport.js";
 import { classifyTransient } from "../../schemes/classification.js";
 
@@ -33,7 +33,8 @@ export class Pace {
 
   /** Waits where an answer asks for that; resolves to whether the request is to be made and sent again. */
   async isToRepeat({ status, headers }: Pick<TransportResponse, "status" | "headers">): Promise<boolean> {
-    const isAsked = status === 429 || (status === 503 && onlyValue(headers, "retry-after") !== undefined);
+    const isAsked =
+      status === 429 || (status === 503 && headers.some((line) => isNamed(line, "retry-after")));
     if (!isAsked) {
       this.#inVain = 0;
       return false;
