@@ -170,18 +170,16 @@ export function acceptance(answer: Answer, otherwise?: string): Classification {
  * decimals, which are rounded up. Where a proxy has added one of its own, as a line or behind a comma, the longest counts.
  */
 function retryAfterMs(headers: readonly HeaderPair[], now: number): number | undefined {
-  const waits = headers
-    .filter((line) => isNamed(line, "retry-after"))
-    .flatMap(([, text]) => text.split(BETWEEN_WAITS))
-    .flatMap((text) => waitOf(text.trim(), now) ?? []);
-  return waits.length === 0 ? undefined : Math.max(...waits);
-}
-
-/** As `fetch` joins lines: the comma within a date follows the name of a day. */
-const BETWEEN_WAITS = /(?<=[0-9T]), /;
-
-function waitOf(text: string, now: number): number | undefined {
-  if (/^\d+(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text)) * 1000;
-  const date = httpDate(text, now);
-  return date === undefined ? undefined : Math.max(0, date - now);
+  let longest = -1;
+  for (const line of headers) {
+    if (!isNamed(line, "retry-after")) continue;
+    // As fetch joins lines; the comma within a date is behind the name of a day.
+    for (const text of line[1].trim().split(/(?<=[\dT]), /)) {
+      const wait = /^\d+(?:\.\d+)?$/.test(text)
+        ? Math.ceil(Number(text)) * 1000
+        : Math.max(0, (httpDate(text, now) ?? Number.NaN) - now);
+      if (wait > longest) longest = wait;
+    }
+  }
+  return longest < 0 ? undefined : longest;
 }

@@ -160,6 +160,22 @@ describe("a run", () => {
     }
   });
 
+  it("waits where a 503 names a time twice, for the longest", async () => {
+    const waits: number[] = [];
+    await resultsOf(probed.target, {
+      only: "proof-missing",
+      transport: async (request) => ({
+        ...(await answering(503)(request)),
+        headers: [
+          ["Retry-After", "3"],
+          ["Retry-After", "7"],
+        ],
+      }),
+      wait: async (ms) => void waits.push(ms),
+    });
+    expect(new Set(waits)).toEqual(new Set([7_000]));
+  });
+
   it("skips with fetch what fetch cannot send", async () => {
     const probe = HMAC_SUITE.find(({ id }) => id === "signature-sent-twice");
     if (!probe) throw new Error("the probe is gone");
