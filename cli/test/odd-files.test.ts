@@ -237,6 +237,18 @@ describe("a folder's configuration", () => {
   });
 });
 
+it("a device that never ends is refused after a part of what a file may have", async () => {
+  const listener = "http://127.0.0.1:9/api/v1/webhooks/incoming/lst_1";
+  for (const words of [
+    ["--secret-file", "/dev/zero", "--data", "{}"],
+    ["--secret-file", path("secret.txt"), "--data", "@/dev/zero"],
+  ])
+    expect(await outcome(["send", listener, ...words])).toEqual([
+      3,
+      expect.stringContaining("/dev/zero cannot be read: it is a device that gives more than 1 MiB."),
+    ]);
+});
+
 describe("a named pipe", () => {
   const MKFIFO = hasTool("mkfifo", "--version");
   itWith("mkfifo", MKFIFO)(

@@ -245,9 +245,9 @@ const MAX_BYTES = 128 * 1024 * 1024;
 /** The bytes of a file, or a refusal that names the file. */
 export async function readBytes(path: string): Promise<Buffer> {
   try {
-    if (!statSync(path).isFIFO()) return await bytesOf(createReadStream(path));
-    const { readPipe } = await import("../input/pipe.js"); // no start waits for it
-    return await bytesOf(readPipe(path));
+    if (statSync(path).isFile()) return await bytesOf(createReadStream(path));
+    const { readOther } = await import("../input/pipe.js"); // no start waits for it
+    return await bytesOf(readOther(path));
   } catch (error) {
     throw error instanceof TooLarge ? tooLarge(path) : unreadable(path, error);
   }
