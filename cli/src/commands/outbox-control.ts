@@ -6,6 +6,7 @@ import { type Args, type Command, type Context, ROWS_FLAG } from "../command.js"
 import { nextStep } from "../config/next-step.js";
 import { EXIT, usageError } from "../failure.js";
 import { notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
+import { unknownListener, warnOfUnknown } from "../outbox/unknown-listener.js";
 import { waitsBehindFields, waitsBehindWords } from "../outbox/waits-behind.js";
 import { countOf } from "../output.js";
 import { confirm } from "../terminal/ask.js";
@@ -55,7 +56,10 @@ export const outboxList: Command = {
           rows.map((row, index) => [...row, ...(keyed[index] ?? [])]),
         );
       else out.table(titles, rows);
-      if (rows.length === 0) out.note("No event waits.");
+      if (rows.length === 0) {
+        out.note("No event waits.");
+        await warnOfUnknown(context, store);
+      }
       if (rows.length === limit) out.note(`${limit} shown; there may be more: --limit <n>`);
     } finally {
       await close();
@@ -106,12 +110,18 @@ export const outboxPause: Command = {
     const { store, close } = await openOutbox(context);
     try {
       await store.pause(listener, reason);
-      const { pending = 0, inFlight = 0 } = (await statsOf(store, listener)) ?? {};
+      const stats = await store.stats();
+      const { pending = 0, inFlight = 0 } = stats.find((one) => one.listener === listener) ?? {};
       out.document({ type: "pause", ok: true, listener, ...(reason && { reason }), pending, inFlight });
       out.line(`${listener}  paused, ${countOf(pending, "event")} waiting`);
       if (inFlight > 0) out.note(`${countOf(inFlight, "event")} under way: not stopped by the pause.`);
       if (pending + inFlight === 0)
-        out.warn(`The outbox has no event for ${JSON.stringify(listener)} now. Is that its name?`);
+        out.warn(
+          unknownListener(
+            listener,
+            stats.map((one) => one.listener),
+          ),
+        );
       if (/^\w[\w.-]*$/.test(listener))
         out.note(`next: ${nextStep(args, `hookproof outbox resume ${listener}`)}`);
     } finally {
@@ -137,6 +147,7 @@ export const outboxResume: Command = {
     try {
       // Counted first: a worker delivers them as soon as they may be.
       const { pending = 0 } = (await statsOf(store, listener)) ?? {};
+      if (pending === 0) await warnOfUnknown(context, store);
       const resumed = await store.resume(listener);
       out.document({ type: "resume", ok: true, listener, resumed, pending });
       out.line(
@@ -194,6 +205,7 @@ async function cancelListener(context: Context, store: OutboxStore, listener: st
     pending > 0 ? await store.cancel({ listener }) : { cancelled: 0, tooLate: 0 };
   out.document({ type: "cancel", ok: true, cancelled, tooLate });
   out.line(`${countOf(cancelled, "event")} cancelled`);
+  if (pending === 0) await warnOfUnknown(context, store);
   if (tooLate > 0)
     out.warn(`${countOf(tooLate, "event")} not cancelled, as an attempt has begun. Delivery goes on.`);
   return EXIT.ok;
@@ -210,7 +222,7 @@ async function cancelEvent(
   const entries = async () =>
     (await store.find(id)).filter((entry) => listener === undefined || entry.listener === listener);
   const before = await entries();
-  if (before.length === 0) throw notInOutbox(id);
+  if (before.length === 0) throw notInOutbox(id, await store.find(id));
   const waiting = before.filter(({ state }) => state === "pending").length;
   if (waiting > 1) await confirmMany(context, waiting, `with the id ${id}, each for another listener`);
   const { cancelled } = await store.cancel(filter);

@@ -12,6 +12,7 @@ import {
 } from "../outbox/dead-letter-flags.js";
 import { inSteps } from "../outbox/in-steps.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
+import { warnOfUnknown } from "../outbox/unknown-listener.js";
 import { countOf } from "../output.js";
 import { wordOf } from "../shell-word.js";
 import { canAsk, confirm } from "../terminal/ask.js";
@@ -54,6 +55,7 @@ export const outboxDead: Command = {
           ? "No dead letter matches."
           : `next: ${nextStep(args, `hookproof outbox attempts ${wordOf(letters[0]?.event.id ?? "")}`)}      or: ${nextStep(args, "hookproof outbox redrive --dry-run", Object.keys(DEAD_LETTER_FLAGS))}`,
       );
+      if (rows.length === 0) await warnOfUnknown(context, store);
     } finally {
       await close();
     }
@@ -157,6 +159,7 @@ export const outboxRedrive: Command = {
           ? `${countOf(count, "dead letter")} would be redriven`
           : `${countOf(redriven, "dead letter")} redriven`,
       );
+      if (count + pastWindow === 0) await warnOfUnknown(context, store);
       if (args.flag("dry-run") && count > 0 && !canAsk({ io, global })) out.note(ONLY_COUNTED);
       return isWhole ? EXIT.ok : EXIT.interrupted;
     } finally {

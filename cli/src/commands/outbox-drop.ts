@@ -10,6 +10,7 @@ import {
 } from "../outbox/dead-letter-flags.js";
 import { inSteps } from "../outbox/in-steps.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
+import { warnOfUnknown } from "../outbox/unknown-listener.js";
 import { countOf } from "../output.js";
 import { canAsk, confirm } from "../terminal/ask.js";
 
@@ -49,6 +50,7 @@ export const outboxDrop: Command = {
       const isWhole = dryRun || dropped >= count || !io.stopSignal.aborted;
       out.document({ type: "drop", ok: isWhole, dryRun: args.flag("dry-run"), found: count, dropped });
       out.line(dryRun ? `${letters} would be removed` : `${countOf(dropped, "dead letter")} removed`);
+      if (count === 0) await warnOfUnknown(context, store);
       if (args.flag("dry-run") && count > 0 && !canAsk({ io, global })) out.note(ONLY_COUNTED);
       return isWhole ? EXIT.ok : EXIT.interrupted;
     } finally {

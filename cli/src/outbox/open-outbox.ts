@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { HookproofError } from "hookproof";
 import type { OpenSqliteDatabase } from "hookproof/node";
+import type { OutboxEntry } from "hookproof/outbox";
 import type { OutboxStore } from "hookproof/outbox/store";
 import type { Context, Flag } from "../command.js";
 import { requireInside } from "../config/folder-file.js";
@@ -41,8 +42,14 @@ interface OpenOutbox {
   close(): Promise<void>;
 }
 
-/** The error for an id of which the outbox has no event. */
-export function notInOutbox(id: string): CliError {
+/** The error for an id of which the outbox has no event, or only those for other listeners. */
+export function notInOutbox(id: string, others: readonly OutboxEntry[] = []): CliError {
+  if (others.length > 0)
+    return new CliError(
+      EXIT.setup,
+      "EVENT_NOT_IN_OUTBOX",
+      `The outbox has the event ${id} for ${others.map(({ listener }) => JSON.stringify(listener)).join(", ")} only.`,
+    );
   return new CliError(EXIT.setup, "EVENT_NOT_IN_OUTBOX", `The outbox has no event ${id}.`, {
     hint: "Delivered events are deleted after 7 days, unless the program sets another time.",
   });
