@@ -3,6 +3,7 @@ import type { Command } from "../command.js";
 import { shownValue } from "../config/config.js";
 import { isPresent } from "../config/config-file.js";
 import { SETTING_NAMES, SETTINGS, type SettingName, type SettingRule } from "../config/settings.js";
+import { shownFingerprints, signingSecret } from "../credentials/signing-secret.js";
 import { didYouMean, EXIT, usageError } from "../failure.js";
 
 export const profilePath: Command = {
@@ -39,7 +40,7 @@ export const profileExplain: Command = {
     ["HOOKPROOF_TIMEOUT=2s hookproof profile explain timeout", "one of them, overruled by the environment"],
   ],
   exits: [[3, "a file cannot be used, or the profile is unknown"]],
-  async run({ args, out, config }) {
+  async run({ args, io, out, config }) {
     const wanted = args.text("setting");
     if (wanted !== undefined && !Object.hasOwn(SETTINGS, wanted))
       throw usageError(`Unknown setting ${JSON.stringify(wanted)}.`, didYouMean(wanted, SETTING_NAMES));
@@ -51,7 +52,15 @@ export const profileExplain: Command = {
         : { name, value: null, origin: "not set" };
     });
     const { name: profile, origin: profileOrigin } = config.profile;
-    out.document({ type: "profile-origins", ok: true, profile, profileOrigin, settings });
+    const secret = wanted === undefined ? await signingSecret({ args, io, out, config }) : undefined;
+    out.document({
+      type: "profile-origins",
+      ok: true,
+      profile,
+      profileOrigin,
+      settings,
+      ...(secret && { secret: { value: secret.secrets, origin: secret.from } }),
+    });
     if (wanted === undefined) out.line(`${"profile".padEnd(12)} ${profile}  (${profileOrigin})`);
     for (const { name, value, origin } of settings) {
       const rule: SettingRule = SETTINGS[name];
@@ -61,6 +70,9 @@ export const profileExplain: Command = {
           : `${name.padEnd(12)} ${[value].flat().join(", ")}  (${origin})`,
       );
     }
+    if (secret) out.line(`${"secret".padEnd(12)} ${shownFingerprints(secret.secrets)}  (${secret.from})`);
+    else if (wanted === undefined && config.text("method") !== "jwt")
+      out.line(`${"secret".padEnd(12)} (not set; --secret-file, HOOKPROOF_SECRET)`);
     return EXIT.ok;
   },
 };

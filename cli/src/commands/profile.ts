@@ -1,7 +1,7 @@
 // The commands that keep profiles of targets and credentials.
 import { relative, resolve } from "node:path";
 import { secretFingerprint } from "hookproof";
-import type { Args, Command, Context, Flag } from "../command.js";
+import type { Args, Command, Flag } from "../command.js";
 import { foundSettings, knownProfiles, projectFile } from "../config/config.js";
 import { checkProfileName, editConfig } from "../config/config-file.js";
 import { nextStep } from "../config/next-step.js";
@@ -9,6 +9,7 @@ import { isAddress, RETRIES, type SettingValue, type SettingValues } from "../co
 import { checkedUrl, storableTarget } from "../credentials/checked-url.js";
 import { CREDENTIAL_FLAGS, REACH_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
 import { originOf } from "../credentials/origin-rule.js";
+import { beforeStored, shownFingerprints } from "../credentials/signing-secret.js";
 import { type SecretOwner, storedSecrets, storeSecrets } from "../credentials/stored-secrets.js";
 import { CliError, didYouMean, EXIT, usageError } from "../failure.js";
 import type { Io } from "../io.js";
@@ -85,36 +86,15 @@ export const profileShow: Command = {
     out.line(name);
     for (const setting of settings)
       out.line(`  ${setting.name.padEnd(12)} ${[setting.found.value].flat().join(", ")}`);
-    const shown = (texts: readonly string[]) => texts.map((text) => `${text}…`).join(", ");
-    if (first)
-      out.line(`  ${"secret".padEnd(12)} ${shown(first.secrets) || "(cannot be read)"}  (${first.from})`);
+    if (first) out.line(`  ${"secret".padEnd(12)} ${shownFingerprints(first.secrets)}  (${first.from})`);
     if (!first || stored)
       out.line(
-        `  ${(first ? "stored" : "secret").padEnd(12)} ${shown(fingerprints) || "(none stored)"}${first ? `  (not used: ${first.from} comes first)` : ""}`,
+        `  ${(first ? "stored" : "secret").padEnd(12)} ${stored ? shownFingerprints(fingerprints) : "(none stored)"}${first ? `  (not used: ${first.from} comes first)` : ""}`,
       );
     if (stored && !first) out.line(`  ${"signs for".padEnd(12)} ${stored.origin ?? "(no target yet)"}`);
     return EXIT.ok;
   },
 };
-
-/** The secrets that sign in the place of a stored one, and where they are from; none where their files cannot be read. */
-async function beforeStored(
-  context: Pick<Context, "args" | "io" | "out" | "config">,
-): Promise<{ secrets: string[]; from: string } | undefined> {
-  const { io, config } = context;
-  if (config.text("method") === "jwt") return undefined;
-  const files = config.find("secretFiles");
-  if (!io.env.HOOKPROOF_SECRET && files === undefined) return undefined;
-  const from = io.env.HOOKPROOF_SECRET ? "HOOKPROOF_SECRET" : (files?.origin ?? "secretFiles");
-  try {
-    const { findSecrets } = await import("../credentials/secrets.js");
-    const found = await findSecrets({ ...context, out: { ...context.out, warn() {} } }); // whoever signs warns
-    return { secrets: (found?.secrets ?? []).map(secretFingerprint), from };
-  } catch (error) {
-    if (error instanceof CliError) return { secrets: [], from };
-    throw error;
-  }
-}
 
 export const profileAdd: Command = {
   name: "profile add",

@@ -159,6 +159,7 @@ async function printRequest(
   });
   const { url, headers, body, eventId } = request;
   const curl = args.flag("curl") ? curlCommand(request) : undefined;
+  out.note(`signed with ${target.proof}`);
   out.document({
     type: "send",
     ok: true,
@@ -167,6 +168,7 @@ async function printRequest(
     headers,
     eventId,
     timestamp,
+    proof: target.proof,
     bodyBase64: Buffer.from(body).toString("base64"),
     ...(curl ? { curl } : {}),
   });

@@ -51,6 +51,7 @@ export const sign: Command = {
       plainHttpHosts,
     });
     const { headers, eventId, body } = request;
+    out.note(`signed with ${target.proof}`);
     out.document({
       type: "sign",
       ok: true,
@@ -58,6 +59,7 @@ export const sign: Command = {
       headers,
       eventId,
       timestamp,
+      proof: target.proof,
       bodyBase64: Buffer.from(body).toString("base64"),
       canonical:
         target.method === "hmac" && target.scheme === undefined
