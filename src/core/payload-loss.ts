@@ -6,6 +6,9 @@ interface Loss {
   readonly steps: string[];
 }
 
+/** The name of a member, or the place in a list: a text of each place would cost as much as the look at a number there. */
+type Key = string | number;
+
 const AS_OBJECT = "Object.fromEntries() makes an object of it";
 
 /** What can be done about kinds that people hand in. */
@@ -46,7 +49,7 @@ export function lossIn(value: unknown, open?: Set<object>): string | undefined {
   return `${place} is ${loss.words}`;
 }
 
-function lossOf(value: unknown, key: string, open: Set<object> | undefined): Loss | undefined {
+function lossOf(value: unknown, key: Key, open: Set<object> | undefined): Loss | undefined {
   switch (typeof value) {
     case "object":
       if (value === null) return undefined;
@@ -67,7 +70,7 @@ function lossOf(value: unknown, key: string, open: Set<object> | undefined): Los
   }
 }
 
-function lossOfOpened(value: object, key: string, open: Set<object>): Loss | undefined {
+function lossOfOpened(value: object, key: Key, open: Set<object>): Loss | undefined {
   if (open.has(value)) return lost("an object that it lies in itself: JSON has no cycles");
   open.add(value);
   const loss = lossOfObject(value, key, open);
@@ -75,17 +78,17 @@ function lossOfOpened(value: object, key: string, open: Set<object>): Loss | und
   return loss;
 }
 
-function lossOfObject(value: object, key: string, open: Set<object> | undefined): Loss | undefined {
+function lossOfObject(value: object, key: Key, open: Set<object> | undefined): Loss | undefined {
   const { toJSON } = value as { toJSON?: unknown };
-  if (typeof toJSON === "function" || !isPlain(value)) return lossOfInstance(value, key, open);
+  if (typeof toJSON === "function") return lossOfInstance(value, key, open);
   if (Array.isArray(value)) return lossOfItems(value, open);
-  return lossOfMembers(value, open);
+  return isPlain(value) ? lossOfMembers(value, open) : lossOfInstance(value, key, open);
 }
 
 /** Of this realm or another one: what has no class. */
 function isPlain(value: object): boolean {
   const prototype: object | null = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype || prototype === null || Array.isArray(value)) return true;
+  if (prototype === Object.prototype || prototype === null) return true;
   return isOfEverything(prototype);
 }
 
@@ -100,7 +103,7 @@ function lossOfItems(items: readonly unknown[], open: Set<object> | undefined): 
     const loss =
       item === undefined
         ? lost(`undefined, ${AS_NULL}`)
-        : (lossOf(item, String(at), open) ??
+        : (lossOf(item, at, open) ??
           (typeof item === "object" && item !== null ? lossOfNothing(item, at) : undefined));
     if (loss) return within(loss, `[${at}]`);
   }
@@ -152,11 +155,11 @@ function unseen(value: object, known = 0): Loss | undefined {
 }
 
 /** What is lost of an object with a class or with its own `toJSON`. */
-function lossOfInstance(value: object, key: string, open: Set<object> | undefined): Loss | undefined {
+function lossOfInstance(value: object, key: Key, open: Set<object> | undefined): Loss | undefined {
   if (ArrayBuffer.isView(value)) return lost(`${named(value)}: ${AS_TEXT}`);
   const { toJSON, then } = value as { toJSON?: unknown; then?: unknown };
   if (typeof toJSON === "function") {
-    const json: unknown = toJSON.call(value, key);
+    const json: unknown = toJSON.call(value, String(key));
     if (json === null && isInvalidDate(value)) return lost("an invalid Date, which JSON makes null");
     return lossOfGiven(json, value, { key, open });
   }
@@ -174,7 +177,7 @@ function lossOfInstance(value: object, key: string, open: Set<object> | undefine
 function lossOfGiven(
   json: unknown,
   giver: object,
-  { key, open }: { readonly key: string; readonly open: Set<object> | undefined },
+  { key, open }: { readonly key: Key; readonly open: Set<object> | undefined },
 ): Loss | undefined {
   const isAsked = typeof (json as { toJSON?: unknown } | null | undefined)?.toJSON === "function";
   if (typeof json !== "object" || json === null || !isAsked || ArrayBuffer.isView(json))
