@@ -251,6 +251,6 @@ export class Listeners {
     if (this.#warned.has(name) || this.#warned.size >= this.#max) return;
     this.#warned.add(name);
     const message = `Events for the listener ${JSON.stringify(name)} wait, until their window closes. ${why}`;
-    this.#context.notice({ type: "warning", url: "", message });
+    this.#context.notice({ type: "warning", url: "", listener: name, message });
   }
 }

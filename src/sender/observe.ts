@@ -84,6 +84,8 @@ export type Activity =
       readonly url: string;
       /** Absent when the warning is about the sender itself, such as a suspicious secret. */
       readonly eventId?: string;
+      /** The name that leads to no listener, where the warning is that events wait for one. */
+      readonly listener?: string;
       /** The warning as a sentence. */
       readonly message: string;
     };

@@ -90,8 +90,8 @@ describe("listeners from a function", () => {
     await bench.pass(20_000);
     const [entry] = await outbox.pending();
     expect(entry).toMatchObject({ state: "pending", attempts: [] });
-    expect(bench.told("warning").map(({ message }) => message)).toEqual([
-      expect.stringContaining('"late" wait'),
+    expect(bench.told("warning")).toMatchObject([
+      { listener: "late", message: expect.stringContaining('"late" wait') },
     ]);
     known.late = bench.listener(server);
     await bench.passUntil(() => server.runs.size === 1);

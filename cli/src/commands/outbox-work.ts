@@ -112,7 +112,8 @@ export const outboxWork: Command = {
         progress?.advance();
         reportEnd(out, event);
       } else if (event.type === "warning") {
-        if (!(isChosen && isAboutOthers(event.message))) out.warn(event.message);
+        // With --listener it was told to leave the others to other workers.
+        if (!(isChosen && event.listener !== undefined)) out.warn(event.message);
       } else if (event.type === "store-changed")
         out.warn(
           event.available
@@ -129,13 +130,6 @@ export const outboxWork: Command = {
     }
   },
 };
-
-/** Whether a worker speaks of listeners that it has not: with `--listener` it was told to leave them to others. */
-function isAboutOthers(message: string): boolean {
-  return (
-    message.startsWith("Events for the listener ") && message.endsWith(" The outbox has no such listener.")
-  );
-}
 
 /** What a drain that was interrupted left; nothing where all of it was done even so. */
 async function undone(store: OutboxStore, names: readonly string[]): Promise<string | undefined> {
