@@ -65,7 +65,7 @@ export const ROWS = [
     parts: [{ bench: "horizon" }],
   },
   {
-    question: "From enqueue to a healthy listener beside other people's trouble, 99 of 100 events",
+    question: "From enqueue to a healthy listener next to other people's trouble, 99 of 100 events",
     toReach: "twice what it takes without, on each engine",
     parts: [{ bench: "neighbours" }],
   },

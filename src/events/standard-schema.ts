@@ -52,7 +52,7 @@ export type EventSchemas<Events> = {
   readonly [Type in keyof Events]: StandardSchema<Events[Type], { readonly type: Type }>;
 };
 
-/** The events of whoever names none: any payload. */
+/** The events where none are named: any payload. */
 export type UntypedEvents = Record<string, unknown>;
 
 /**

@@ -17,7 +17,7 @@ export interface AttemptRecord {
   readonly receiverCode?: string;
   /**
    * The beginning of the receiver's answer where it is no 200: one line of at most 200 characters, without control
-   * characters and credentials. Not enumerable, as a receiver may repeat the body in it: whoever logs the record does
+   * characters and credentials. Not enumerable, as a receiver may repeat the body in it: anyone who logs the record does
    * not log it.
    */
   readonly answer?: string;

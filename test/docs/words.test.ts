@@ -14,13 +14,9 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bbeside\b/i, "next to"],
 ];
 
-/** What is made from the sources' comments, and the pages of docs/evidence.md. */
-const OTHER = /^docs\/(?:api\/|(?:decisions|map|mutation|performance|proof|simulation|soak)\.md)/;
-
 const pages = [...markdownIn("."), ...markdownIn("docs")]
   .map((page) => relative(ROOT, page))
-  .filter((page, index, all) => /^(?:[A-Z]+\.md|docs\/)/.test(page) && all.indexOf(page) === index)
-  .filter((page) => !OTHER.test(page));
+  .filter((page, index, all) => /^(?:[A-Z]+\.md|docs\/)/.test(page) && all.indexOf(page) === index);
 
 /** A page without its blocks, what stands in code, and where its links lead. */
 const proseOf = (page: string) =>
