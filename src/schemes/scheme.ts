@@ -39,7 +39,7 @@ export interface Scheme {
    * `plainHttpHosts` names.
    */
   targetUrl?(url: string, plainHttpHosts?: readonly string[]): string;
-  /** Header lines that every request has, whoever signs it: those of the event's id and time. */
+  /** Header lines that every request has, no matter who signs it: those of the event's id and time. */
   headers?(request: UnsignedRequest): readonly HeaderPair[];
   /**
    * What an answer means to the sender; `classifyAnswer` is a good start. Pure.
@@ -156,6 +156,13 @@ export interface Verifier {
   readonly answers?: SchemeAnswers;
   /** A check of the path, before all others, for a scheme whose listeners have a path of their own. */
   checkTarget?(url: string): Check;
+  /**
+   * What the signature of a request covers, as its headers say it: a text, whether the body follows it, and the time that
+   * is signed; `undefined` where they do not say it. For tools that show it; a receiver never asks.
+   */
+  covers?(
+    headers: ReceivedHeaders,
+  ): { readonly text: string; readonly hasBody: boolean; readonly timestamp: string } | undefined;
   /** Makes the scheme's checks, up to the first that fails. Touches no store. */
   verify(request: UnverifiedRequest): Verification | Promise<Verification>;
 }

@@ -1,8 +1,9 @@
-import { createHmac } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { createEvent, hmacSigner, signRequest } from "hookproof";
+import { httpSignatureSigner, httpSignatureVerifier } from "hookproof/http-signature";
 import { generateKey, localKeys } from "hookproof/jwks";
 import { securityEventVerifier } from "hookproof/set";
-import { standardWebhooksVerifier } from "hookproof/standard-webhooks";
+import { standardWebhooksSigner, standardWebhooksVerifier } from "hookproof/standard-webhooks";
 import { SignJWT } from "jose";
 import { expect, it } from "vitest";
 import { statusOfExact } from "../../service/inspector/copy/expected-status.js";
@@ -12,6 +13,7 @@ import { inspected, send } from "./inspected.js";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const BODY = '{"type":"user.offboarded"}';
+const text = (base64 = "") => Buffer.from(base64, "base64").toString();
 const states = ({ steps }: RequestDetail) => steps.map(({ step, state }) => `${step} ${state}`);
 
 it("a listener of Standard Webhooks: its steps, those not reached, the mistake, and no step of the service", async () => {
@@ -61,6 +63,91 @@ it("a listener of Standard Webhooks: its steps, those not reached, the mistake, 
   expect(await inspector.replay(2, { kind: "exact" })).toMatchObject({ status: 200 });
   const { listeners } = (await call("api/session")).json<{ listeners: unknown[] }>();
   expect(listeners).toMatchObject([{ scheme: "standard-webhooks", canSign: false }]);
+});
+
+it("what a signature of Standard Webhooks covers, and what it should have been; nothing where the secret was sent", async () => {
+  const { url, detail } = await inspected({
+    listeners: () => [
+      {
+        id: "lst_1",
+        verifier: standardWebhooksVerifier({ secrets: SECRET }),
+        secrets: [SECRET],
+        signer: standardWebhooksSigner({ secrets: SECRET }),
+      },
+    ],
+  });
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const signed = (key: Buffer | string, body: string) =>
+    `v1,${createHmac("sha256", key).update(`msg_1.${timestamp}.${body}`).digest("base64")}`;
+  const post = (signature: string, body = BODY) =>
+    send(url, {
+      method: "POST",
+      headers: { "webhook-id": "msg_1", "webhook-timestamp": timestamp, "webhook-signature": signature },
+      body,
+    });
+  const key = Buffer.from(SECRET.slice(6), "base64");
+  expect((await post(signed(SECRET, BODY))).status).toBe(401);
+  const { signed: seen, hmac } = await detail(1);
+  expect(hmac).toBeUndefined();
+  expect(text(seen?.coveredBase64)).toBe(`msg_1.${timestamp}.${BODY}`);
+  expect(seen?.lines).toEqual([
+    { name: "webhook-signature", expected: signed(key, BODY), received: signed(SECRET, BODY) },
+  ]);
+
+  const told = JSON.stringify({ type: "user.offboarded", secret: SECRET });
+  await post(signed(SECRET, told), told);
+  const masked = await detail(2);
+  expect(masked.masked).toBe(true);
+  expect(masked.signed?.lines).toEqual([]);
+  expect(text(masked.signed?.coveredBase64)).toContain("*".repeat(SECRET.length));
+});
+
+it("what an HTTP message signature covers, by RFC 9421, and what it should have been", async () => {
+  const secret = "a shared secret of the test, with more than 32 bytes";
+  const { url, detail } = await inspected({
+    listeners: (baseUrl) => [
+      {
+        id: "lst_1",
+        verifier: httpSignatureVerifier({
+          url: `${baseUrl}/api/v1/webhooks/incoming/lst_1`,
+          secrets: { k1: secret },
+        }),
+        secrets: [secret],
+        signer: httpSignatureSigner({ secret, keyId: "k1" }),
+      },
+    ],
+  });
+  const digest = `sha-256=:${createHash("sha256").update(BODY).digest("base64")}:`;
+  const parameters = `("@method" "@target-uri" "content-type" "content-digest" "webhook-event-id");created=${Math.floor(Date.now() / 1000)};keyid="k1";alg="hmac-sha256"`;
+  const base = [
+    '"@method": POST',
+    `"@target-uri": ${url}`,
+    '"content-type": application/json',
+    `"content-digest": ${digest}`,
+    '"webhook-event-id": evt-1',
+    `"@signature-params": ${parameters}`,
+  ].join("\n");
+  const signature = (by: string) => `sig1=:${createHmac("sha256", by).update(base).digest("base64")}:`;
+  const headers = {
+    "Content-Type": "application/json",
+    "Content-Digest": digest,
+    "Webhook-Event-Id": "evt-1",
+    "Signature-Input": `sig1=${parameters}`,
+  };
+  const post = (by: string) =>
+    send(url, { method: "POST", headers: { ...headers, Signature: signature(by) }, body: BODY });
+  expect([(await post(`${secret}, another one`)).status, (await post(secret)).status]).toEqual([401, 200]);
+
+  const [refused, accepted] = [await detail(1), await detail(2)];
+  for (const { signed } of [refused, accepted]) expect(text(signed?.coveredBase64)).toBe(base);
+  const both = ({ signed }: RequestDetail) =>
+    Object.fromEntries(signed?.lines.map((one) => [one.name, [one.expected, one.received]]) ?? []);
+  expect(both(refused)).toEqual({
+    "Content-Digest": [digest, digest],
+    "Signature-Input": [`sig1=${parameters}`, `sig1=${parameters}`],
+    Signature: [signature(secret), signature(`${secret}, another one`)],
+  });
+  expect(both(accepted).Signature).toEqual([signature(secret), signature(secret)]);
 });
 
 it("a listener of security event tokens: the token's claims next to what was demanded", async () => {

@@ -16,6 +16,7 @@ import { Mistakes } from "./mistakes.js";
 import { NoteLine } from "./note-line.js";
 import { Run } from "./run.js";
 import { Signature } from "./signature.js";
+import { SignedBy } from "./signed-by.js";
 import { Steps } from "./steps.js";
 import { Token } from "./token.js";
 
@@ -92,12 +93,13 @@ function Content({
   onChoose,
   onCopy,
 }: Pick<DetailProps, "detail" | "debug" | "onChoose" | "onCopy">) {
-  const { hmac, token, first, run, bodyBase64 } = detail;
+  const { hmac, signed, token, first, run, bodyBase64 } = detail;
   const isRefused = detail.steps.some(({ state, step }) => state === "failed" && step !== "replay");
   const verdict = (
     <>
       {detail.steps.length > 0 && <Steps steps={detail.steps} />}
       {hmac && <Signature hmac={hmac} cutAt={detail.isCut ? detail.bodyBytes : undefined} />}
+      {signed && <SignedBy signed={signed} steps={detail.steps} />}
       {token && <Token token={token} />}
       {run && <Run run={run} bodyBase64={bodyBase64} debug={debug} />}
     </>

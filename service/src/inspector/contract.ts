@@ -1,6 +1,7 @@
 // What server and page of the inspector say to each other, and the limits of both.
 import type { ForcedAnswer, Forwarded } from "./answers-contract.js";
 import type { CallRow } from "./calls-contract.js";
+import type { SignedDetail } from "./signed-contract.js";
 
 /**
  * What the inspector's server and its page say to each other: types and a few constants, so that both sides
@@ -33,6 +34,7 @@ export { type Failure, TOKEN_HEADER } from "../page/contract.js";
 export type * from "./answers-contract.js";
 export type * from "./calls-contract.js";
 export type * from "./debug-contract.js";
+export type * from "./signed-contract.js";
 
 /** The numbers both sides keep to. */
 export const LIMITS = {
@@ -239,6 +241,8 @@ export interface RequestDetail extends RequestRow {
   readonly steps: readonly Step[];
   readonly mistakes: readonly Mistake[];
   readonly hmac?: HmacDetail;
+  /** Of another scheme. */
+  readonly signed?: SignedDetail;
   readonly token?: TokenDetail;
   /** The first delivery's body, for the comparison; absent where this is no duplicate or it is not kept any more. */
   readonly first?: { readonly n: number; readonly at: number; readonly bodyBase64: string };

@@ -1,6 +1,6 @@
 // Everything the page shows of a request.
 import { createHash } from "node:crypto";
-import type { HmacDetail, RequestDetail, RunDetail } from "./contract.js";
+import type { HmacDetail, RequestDetail, RunDetail, SignedDetail } from "./contract.js";
 import { type Entry, headerValues, onlyHeader } from "./entry.js";
 import { stepsOf } from "./steps.js";
 import { tokenDetail } from "./token-detail.js";
@@ -11,10 +11,12 @@ interface Surroundings {
   readonly url: string;
   readonly first: Entry | undefined;
   readonly run: RunDetail | undefined;
+  /** What it was signed over, by another scheme. */
+  readonly signed?: SignedDetail | undefined;
   readonly isRestored: boolean;
 }
 
-export function detailOf(entry: Entry, { url, first, run, isRestored }: Surroundings): RequestDetail {
+export function detailOf(entry: Entry, { url, first, run, signed, isRestored }: Surroundings): RequestDetail {
   const {
     row,
     headers,
@@ -44,6 +46,7 @@ export function detailOf(entry: Entry, { url, first, run, isRestored }: Surround
     steps: stepsOf(checks, { auth: row.auth, demanded: entry.demanded }),
     mistakes,
     ...(hmac ? { hmac } : {}),
+    ...(signed ? { signed } : {}),
     ...(token ? { token } : {}),
     ...(first ? { first: { n: first.row.n, at: first.row.at, bodyBase64: base64(first.body) } } : {}),
     ...(run ? { run } : {}),

@@ -256,7 +256,10 @@ class ListenerInspector implements Inspector {
     const isRun = code === undefined && eventId !== undefined && !imported;
     const listener = this.#listeners.get(listenerId ?? "");
     const run = isRun ? (listener?.runOf(eventId.toLowerCase()) ?? ACCEPTED) : undefined;
+    // What was kept or judged elsewhere had another secret.
+    const isOwn = entry.demanded?.auth === "scheme" && n > this.#history.restoredUpTo;
     return detailOf(explained, {
+      signed: isOwn ? await listener?.signed?.(entry) : undefined,
       url: this.#urlOf(entry),
       first: this.#history.get(duplicateOf ?? 0),
       run,

@@ -11,10 +11,11 @@ import type {
   LocalListener,
   SchemeListener,
 } from "../server/webhook-router.js";
-import type { ListenerInfo, RunDetail } from "./contract.js";
-import { type Demanded, onlyHeader } from "./entry.js";
+import type { ListenerInfo, RunDetail, SignedDetail } from "./contract.js";
+import { type Demanded, type Entry, onlyHeader } from "./entry.js";
 import { FIRST_EXAMPLE } from "./example-events.js";
 import { rememberingKeys } from "./found-keys.js";
+import { signedDetail } from "./signed-detail.js";
 import { readToken } from "./token-detail.js";
 
 /** A listener whose requests are recorded. */
@@ -41,6 +42,8 @@ export interface WatchedListener {
   verify(request: CompleteRequest, at: number): Promise<Verdict>;
   /** The mistakes behind a refusal. */
   mistakesIn(request: CompleteRequest, at: number): Promise<readonly Mistake[]>;
+  /** What a request was signed over; of another scheme than the service's own. */
+  signed?(entry: Entry): Promise<SignedDetail | undefined>;
   /** What a request should have carried. */
   demanded(request: RecordedParts): Demanded;
 }
@@ -101,6 +104,7 @@ function watchScheme(
     now: () => clock.now(),
     verify: (request, at) => createReceiver({ verifier, clock: { now: () => at } }).verify(request),
     mistakesIn: mistakes,
+    signed: (entry) => signedDetail(setup, url, entry),
     demanded: () => ({ auth: "scheme", checks: verifier.checks.map(({ step, rule }) => ({ step, rule })) }),
   };
 }

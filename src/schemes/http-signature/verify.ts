@@ -144,6 +144,12 @@ export function httpSignatureVerifier(options: HttpSignatureVerifierOptions): Ve
         ? checks.passed("listener", shown(at))
         : checks.failed("listener", "LISTENER_UNKNOWN", shown(given));
     },
+    covers(headers) {
+      const found = candidatesOf(headers, tag);
+      const text = typeof found === "string" ? undefined : baseOf(found[0], headers, agreed);
+      if (text === undefined || typeof found === "string") return undefined;
+      return { text, hasBody: false, timestamp: String(found[0].parameters.created) };
+    },
     verify: (request) => verify(request, agreed),
   };
 }
@@ -227,24 +233,22 @@ interface CheckedSignature {
 }
 
 function checkSignature(
-  { names, parameters, shown: signed, signature }: ReadSignature,
+  read: ReadSignature,
   headers: ReceivedHeaders,
   { now, digest }: { readonly now: number; readonly digest: string | undefined },
   agreed: Agreed,
 ): CheckedSignature | Promise<CheckedSignature> {
+  const { names, parameters, signature } = read;
   const { passed, failed } = agreed.checks;
   const refused = (...check: Parameters<typeof failed>) => ({ checks: [failed(...check)] });
   const time = checkTime(parameters, now, agreed.checks);
   if (time.created === undefined) return time;
-
   const isMissing = (name: string) => !names.includes(name);
   if (agreed.covered.some(isMissing)) {
     const seen = `covers ${shown(names.join(" "))}`;
     return refused("signature", "SIGNATURE_MALFORMED", seen, agreed.covered.join(" "));
   }
-  const valueAt = (name: string) =>
-    name.startsWith("@") ? agreed.parts.get(name) : headerValue(headers, name);
-  const base = signatureBase(names, valueAt, signed);
+  const base = baseOf(read, headers, agreed);
   if (base === undefined)
     return refused("signature", "SIGNATURE_MALFORMED", "covers what the request does not have, or twice");
   const { keyid, alg } = parameters;
@@ -263,6 +267,12 @@ function checkSignature(
   };
   const found = isBy({ keyid, alg }, signature, base, agreed);
   return andThen(found, ended);
+}
+
+/** The text that a signature covers; `undefined` where it covers what the request does not have, or twice. */
+function baseOf({ names, shown: signed }: ReadSignature, headers: ReceivedHeaders, { parts }: Agreed) {
+  const valueAt = (name: string) => (name.startsWith("@") ? parts.get(name) : headerValue(headers, name));
+  return signatureBase(names, valueAt, signed);
 }
 
 /** The checks of the time of a signature; it has `created` where both passed. */

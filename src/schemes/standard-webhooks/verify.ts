@@ -129,6 +129,14 @@ export function standardWebhooksVerifier(options: {
     scheme: standardWebhooksScheme(made.names),
     checks: made.checks,
     answers: { statuses: { EVENT_DUPLICATE: 200 } },
+    covers(headers) {
+      const [[id, ...ids], [time, ...times]] = [
+        headers.all(made.names.id),
+        headers.all(made.names.timestamp),
+      ];
+      if (id === undefined || time === undefined || ids.length + times.length > 0) return undefined;
+      return { text: signedHead(id, time), hasBody: true, timestamp: time };
+    },
     verify: (request) => verify(request, made, keys, toleranceSeconds),
   };
 }
