@@ -108,6 +108,24 @@ describeInBrowser("the page of an outbox", (browser) => {
     await context.close();
   });
 
+  it("says that more may wait where it lists as many as it can", async () => {
+    const { page, context, offences } = await openPage(browser(), stage.page.pageUrl);
+    await page.route("**/api/waiting?*", async (route) => {
+      const response = await route.fetch();
+      const [first] = (await response.json()) as object[];
+      await route.fulfill({
+        response,
+        json: Array.from({ length: 50 }, (_, n) => ({ ...first, id: `${n}` })),
+      });
+    });
+    const down = page.getByRole("region", { name: "Listener down" });
+    await down.getByText("What waits").click();
+    await down.getByText("These are the first 50; any other is found above by its whole id.").waitFor();
+    expect(await down.locator(".waiting li").count()).toBe(50);
+    expect(offences).toEqual([]);
+    await context.close();
+  });
+
   it("says how to open it where the token is missing", async () => {
     const { page, context } = await openPage(browser(), stage.page.url);
     await page.getByText("Open the page by the whole address that was printed").waitFor();

@@ -1,6 +1,6 @@
 // How one listener stands, as a card.
 import { useState } from "preact/hooks";
-import type { EventView, ListenerView } from "../../src/outbox/contract.js";
+import { type EventView, LIMITS, type ListenerView } from "../../src/outbox/contract.js";
 import type { AnswerKind } from "../parts/answer-kind.js";
 import { Fold } from "../parts/fold.js";
 import { Icon } from "../parts/icon.js";
@@ -127,6 +127,9 @@ function Waiting({
         onInput={(event) => setText(event.currentTarget.value)}
       />
       {found.length === 0 && <p class="note">Nothing matches.</p>}
+      {events.length === LIMITS.waiting && (
+        <p class="note">These are the first {LIMITS.waiting}; any other is found above by its whole id.</p>
+      )}
       <ul class="waiting">
         {found.map(({ id, state, dueAt, attempts }) => (
           <li key={id}>
