@@ -63,10 +63,7 @@ interface Progress {
 /** How long the answer of a doubtful connection, and a rollback, may take. */
 const PROBE_MS = 1_000;
 
-/**
- * What would be right for reports. To compile a statement takes seconds, where its cost is estimated high; one that is
- * to read the first rows of an index reads all of them for a bitmap.
- */
+/** Right for reports alone: compiling takes seconds where a cost seems high, a bitmap reads what `LIMIT` would leave. */
 const NO_REPORTS = ["SET LOCAL jit = off", "SET LOCAL enable_bitmapscan = off"];
 
 /** How often work runs at most that deadlocks or serialization failures have stopped. */
@@ -189,10 +186,7 @@ export class Database {
     return this.#acquire(performance.now() + this.#limitMs);
   }
 
-  /**
-   * Sets the isolation level, because the database's default may be another one. Every query has an index, so
-   * sequential scans are off.
-   */
+  /** Sets the isolation level, as the database's default may be another one. Every query has an index of its own. */
   #begin(ms = this.#limitMs): string[] {
     return [
       "BEGIN ISOLATION LEVEL READ COMMITTED",
