@@ -55,26 +55,11 @@ export function hmacOf(name: HashName, key: Uint8Array, parts: readonly (string 
   return encodeBase64url(state.digest());
 }
 
-/** The hash of all parts as hex. */
-export function hashHex(name: HashName, parts: readonly (string | Uint8Array)[]): string {
-  const state = hashNamed(name).create();
+/** The HMAC-SHA256 of all parts as hex, for a search that tries thousands. */
+export function hmacHex(key: Uint8Array, parts: readonly (string | Uint8Array)[]): string {
+  const state = hmac.create(sha256, key);
   for (const part of parts) state.update(bodyBytes(part));
-  return hexOf(state.digest());
-}
-
-/** The HMAC of all parts as hex, for a search that tries thousands; the bytes of a key stay as they are. */
-export function hmacHex(
-  key: Uint8Array,
-  parts: readonly (string | Uint8Array)[],
-  name: HashName = "sha256",
-): string {
-  const state = hmac.create(hashNamed(name), key);
-  for (const part of parts) state.update(bodyBytes(part));
-  return hexOf(state.digest());
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return Array.from(state.digest(), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 // A table of them would keep all five in every bundle.

@@ -4,7 +4,6 @@ import type { Probe } from "hookproof/probes";
 import { probesOf, schemeMistakes } from "../schemes/chosen-scheme.js";
 import { SCHEME_NAMES } from "../schemes/schemes.js";
 import { COMMAND_LINE, EXITS, type Explanation } from "./command-line.js";
-import { BETWEEN_NAMES, findElsewhere } from "./elsewhere.js";
 import { EXAMPLES } from "./examples.js";
 
 /** What is known of an error code, a mistake of the catalogue, an exit code or an HTTP status. */
@@ -32,7 +31,7 @@ export async function findExplanation(given: string): Promise<Explained | undefi
     findExit(given) ??
     findStatus(given) ??
     findCode(given.toUpperCase().replaceAll("-", "_")) ??
-    findElsewhere(given)
+    (await import("./elsewhere.js")).findElsewhere(given)
   );
 }
 
@@ -130,6 +129,7 @@ export async function explainableNames(): Promise<string[]> {
   const { selectProbes } = await import("hookproof/probes");
   const probes = [...selectProbes({}), ...(await schemeProbes(undefined))];
   const ids = [...(await named()), ...(await schemeMistakes()), ...probes].map(({ id }) => id);
+  const { BETWEEN_NAMES } = await import("./elsewhere.js");
   const codes = [...errorCodes(), ...Object.keys(COMMAND_LINE), ...BETWEEN_NAMES];
   return [...new Set([...codes, ...ids, ...Object.keys(EXITS)])];
 }
@@ -188,10 +188,13 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 
 /** What programs say where the codes have other words. */
 const OTHER_WORDS: readonly (readonly [words: RegExp, name: string])[] = [
-  [/socket hang up|connection reset|broken pipe/, "CONNECTION_LOST"],
-  [/fetch failed|connection refused|could not resolve host/, "CONNECTION_FAILED"],
+  [/socket hang up|connection reset|broken pipe|remote end closed|empty reply/, "CONNECTION_LOST"],
   [
-    /self[- ]signed|unable to verify the first certificate|unknown authority|certificate verify failed|ssl certificate problem/,
+    /fetch failed|connection refused|could not resolve host|no such host|no route to host/,
+    "CONNECTION_FAILED",
+  ],
+  [
+    /self[- ]signed|unable to verify the first certificate|unknown authority|certificate verify failed/,
     "TLS_FAILED",
   ],
   [/wrong version number|packet length too long/, "RESPONSE_INVALID"],
@@ -204,23 +207,12 @@ const OTHER_WORDS: readonly (readonly [words: RegExp, name: string])[] = [
   [/permission denied/, "FILE_UNREADABLE"],
   [/address already in use/, "PORT_IN_USE"],
   [/\b[cx]srf\b|request forgery|authenticity ?token/, "CSRF"],
-  [/\bcors\b|preflight|access-control-allow-/, "CORS"],
+  [/\bcors\b|preflight/, "CORS"],
   [/ngrok/, "NGROK"],
-  [/\bteapot\b/, "418"],
-  [/no such host|name or service not known|no route to host|network is unreachable/, "CONNECTION_FAILED"],
-  [/remote end closed connection|empty reply from server|unexpected eof/, "CONNECTION_LOST"],
-  [/deadline exceeded|(?:operation|request|connection) timed out/, "TIMED_OUT"],
+  [/deadline exceeded|timed out$/, "TIMED_OUT"],
   [/^unauthori[sz]ed$/, "401"],
   [/^forbidden$/, "403"],
   [/^not found$/, "404"],
-  [/^method not allowed$/, "405"],
-  [/^(?:payload|request entity|content) too large$/, "413"],
-  [/^unsupported media type$/, "415"],
-  [/^(?:too many requests|rate limit(?:ed| exceeded)?)$/, "429"],
-  [/^internal server error$/, "500"],
-  [/^bad gateway$/, "502"],
-  [/^service unavailable$/, "503"],
-  [/^gateway time-?out$/, "504"],
 ];
 
 /** What has all the words of a text, in its name or its sentences: whole words before parts of words. */
@@ -256,8 +248,7 @@ export function codeOfOtherName(given: string): string | undefined {
   const name = names.find((one) => Object.hasOwn(OTHER_NAMES, one));
   if (name !== undefined) return OTHER_NAMES[name];
   const plain = text.trim().toLowerCase();
-  const words = plain.replace(/^[45][0-9]{2} (?=[a-z])/, "");
-  return OTHER_WORDS.find(([known]) => known.test(words))?.[1] ?? numberIn(plain);
+  return OTHER_WORDS.find(([words]) => words.test(plain))?.[1] ?? numberIn(plain);
 }
 
 /** The status or exit code of which a few words speak, such as HTTP 401 or exit code 7. */

@@ -62,18 +62,8 @@ export function hmacOf(name: HashName, key: Uint8Array, parts: readonly (string 
   return state.digest("base64url");
 }
 
-export function hashHex(name: HashName, parts: readonly (string | Uint8Array)[]): string {
-  const state = createHash(name);
-  for (const part of parts) state.update(part);
-  return state.digest("hex");
-}
-
-export function hmacHex(
-  key: Uint8Array,
-  parts: readonly (string | Uint8Array)[],
-  name: HashName = "sha256",
-): string {
-  const state = createHmac(name, key);
+export function hmacHex(key: Uint8Array, parts: readonly (string | Uint8Array)[]): string {
+  const state = createHmac("sha256", key);
   for (const part of parts) state.update(part);
   return state.digest("hex");
 }

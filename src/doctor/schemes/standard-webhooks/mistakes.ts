@@ -1,5 +1,5 @@
 // Rows of mistakes in Standard Webhooks.
-import { digestOf, hashHex, hmacHex } from "#hash";
+import { digestOf, hmacHex, hmacOf } from "#hash";
 import {
   bodyBytes,
   concatBytes,
@@ -252,9 +252,9 @@ const DIGEST_MISTAKES: readonly RepeatableMistake<Digest>[] = [
       "It matches as a plain hash of the text, with the key in front of it, after it, or without a key.",
     fix: `createHmac('sha256', key).update(text). ${BASE64}`,
     ways: [
-      [2, (hash, key, parts) => hashHex(hash, [key, ...parts])],
-      [3, (hash, key, parts) => hashHex(hash, [...parts, key])],
-      [3, (hash, _, parts) => hashHex(hash, parts)],
+      [2, (hash, key, parts) => hashOf(hash, [key, ...parts])],
+      [3, (hash, key, parts) => hashOf(hash, [...parts, key])],
+      [3, (hash, _, parts) => hashOf(hash, parts)],
     ],
   },
 ];
@@ -262,7 +262,13 @@ const DIGEST_MISTAKES: readonly RepeatableMistake<Digest>[] = [
 /** Computes a digest in hex. */
 type Digest = (hash: HashName, key: Uint8Array, parts: readonly (string | Uint8Array)[]) => string;
 
-const hmac: Digest = (hash, key, parts) => hmacHex(key, parts, hash);
+const hmac: Digest = (hash, key, parts) =>
+  hash === "sha256" ? hmacHex(key, parts) : inHex(hmacOf(hash, key, parts));
+const hashOf = (hash: HashName, parts: readonly (string | Uint8Array)[]) => inHex(digestOf(hash, parts));
+
+function inHex(base64url: string): string {
+  return hex(decodeBase64url(base64url) ?? new Uint8Array());
+}
 
 /** Every mistake in what is signed. */
 export const MISTAKES = catalogueOf(
