@@ -149,7 +149,7 @@ interface OtherBody {
 /** JSON in which the printers of languages differ, and a text in which encodings and trimming do. */
 const TELLING_JSON =
   '{ "type":"hookproof.probe", "z":1, "a":"Zo\u00eb </b> & co", "list":[1, 2.5, true, null] }';
-const TELLING_TEXT = '{"type":"hookproof.probe","a":"Zo\u00eb"}\n';
+const TELLING_TEXT = '{"type":"hookproof.probe","a":"Zo\u00eb M"}\n';
 
 /** Where the first of these shows nothing, another may: one has line ends of Windows, one a byte order mark. */
 const TELLING_TEXTS = [

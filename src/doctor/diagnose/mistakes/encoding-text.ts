@@ -32,8 +32,8 @@ export const CHANGED_TEXT_MISTAKES: readonly RepeatableMistake<Change>[] = [
       ],
       [3, (bytes) => withText(bytes, (text) => text.replace(/[^\0-\x7f]/gu, "?"))],
       [3, (bytes) => withText(bytes, (text) => text.replace(BEYOND_ASCII, ""))],
-      // Seven bits of each byte, as toString('ascii') of Node reads them.
-      [2, (bytes) => (isAscii(bytes) ? undefined : bytes.map((byte) => byte & 127))],
+      // Seven bits of each byte of a text, as toString('ascii') of Node reads them.
+      [2, (bytes) => withText(bytes, () => (isAscii(bytes) ? undefined : bytes.map((byte) => byte & 127)))],
       // Each byte a question mark, as where UTF-8 is read as ASCII.
       [3, (bytes) => (isAscii(bytes) ? undefined : bytes.map((byte) => (byte > 127 ? 63 : byte)))],
       [3, (bytes) => (isAscii(bytes) ? undefined : utf8(latin1Text(bytes).replace(/[^\0-\x7f]/g, "\uFFFD")))],
@@ -69,8 +69,15 @@ export const CHANGED_TEXT_MISTAKES: readonly RepeatableMistake<Change>[] = [
       bug: "it changes the case of the body before it verifies",
     },
     ways: [
-      [2, (bytes) => withText(bytes, (text) => text.toLowerCase())],
-      [4, (bytes) => withText(bytes, (text) => text.toUpperCase())],
+      [2, (bytes) => withText(bytes, (text) => inCase(text, text.toLowerCase()))],
+      [4, (bytes) => withText(bytes, (text) => inCase(text, text.toUpperCase()))],
     ],
   },
 ];
+
+/** The text in other case; nothing where one letter alone differs, which any change of a byte may have made. */
+function inCase(text: string, changed: string): string | undefined {
+  let differing = 0;
+  for (let at = 0; at < text.length && differing < 2; at++) if (text[at] !== changed[at]) differing++;
+  return differing < 2 ? undefined : changed;
+}

@@ -1,5 +1,5 @@
 // Rows of other hashes, and of signatures that are written wrongly.
-import { digestOf, hashHex, hmacHex, hmacOf } from "#hash";
+import { digestOf, hmacHex, hmacOf } from "#hash";
 import { bodyBytes, concatBytes, decodeBase64url, decodeUtf8, encodeBase64 } from "../../../core/bytes.js";
 import type { HashName } from "../../../core/hash-portable.js";
 import type { MistakeRow, RepeatableMistake } from "../../rows/mistake.js";
@@ -111,7 +111,11 @@ type Message = readonly (string | Uint8Array)[];
 
 /** What the protocol wants. */
 export function hmac(hash: HashName, key: Uint8Array, message: Message): string {
-  return hmacHex(key, message, hash);
+  return hash === "sha256" ? hmacHex(key, message) : hexOf(rawHmac(hash, key, message));
+}
+
+function hashHex(hash: HashName, message: Message): string {
+  return hexOf(rawHash(hash, message));
 }
 
 function rawHash(hash: HashName, message: Message): Uint8Array {
