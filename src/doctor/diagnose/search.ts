@@ -109,22 +109,17 @@ export function signedBodies(received: Uint8Array, budget: WorkBudget): SignedBo
       }),
     };
   });
-  // Of each body what its encodings made, by their places.
-  const made = new Map<Uint8Array, (Uint8Array | undefined)[]>();
   const encoding = ENCODINGS.map((option, index) => {
     if (index === 0) return { ...option, repeat: (body: Uint8Array | undefined) => body };
+    const made = new Map<Uint8Array, Uint8Array | undefined>();
     return {
       ...option,
       repeat(body: Uint8Array | undefined) {
-        if (body === undefined) return undefined;
-        const known = made.get(body) ?? [];
-        if (known.length === 0) made.set(body, known);
-        if (!(index in known)) {
-          const encoded = option.repeat(body);
-          budget.spend(body.length + COST_OF_ENCODING * (encoded?.length ?? 0));
-          known[index] = encoded && isSame(encoded, body) ? undefined : encoded;
-        }
-        return known[index];
+        if (body === undefined || made.has(body)) return body && made.get(body);
+        const encoded = option.repeat(body);
+        budget.spend(body.length + COST_OF_ENCODING * (encoded?.length ?? 0));
+        made.set(body, encoded && isSame(encoded, body) ? undefined : encoded);
+        return made.get(body);
       },
     };
   });
