@@ -11,7 +11,7 @@ export const REPLAY_RULES = {
   forgotten: "a processed id is kept for seven days",
   expires: "an id whose reservation or whose seven days are over is refused no more",
   fence: "the commit of a holder that was overtaken is refused, and every other one is not",
-  left: "whoever answers leaves no reservation behind, unless the store failed him",
+  left: "an answer leaves no reservation behind, unless the store failed",
   "409": "a 409 is only for an id that was processed",
   "200": "a 200 is only for an event that has run, and whose id is processed",
   lost: "no id is processed whose event has not run",
