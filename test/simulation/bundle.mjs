@@ -28,6 +28,7 @@ export async function bundle(mutant, name = "main", entry = "main") {
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
     },
     logLevel: "error",
+    external: ["pg"],
     ignoreAnnotations: true, // the package says that its files have no side effects, and globals.ts has
 
     plugins: mutant ? [mutation(mutant)] : [],

@@ -23,10 +23,21 @@ interface Transactions {
   rollBack(): void;
 }
 
+/** A transaction that is open on a server: others go on beside it. */
+interface OpenTransaction {
+  readonly tx: unknown;
+  /** @throws {Error} if the connection was lost; then it may have been committed, as `isCommitted` says */
+  commit(): Promise<void>;
+  rollBack(): Promise<void>;
+  isCommitted: boolean;
+}
+
 /** What a process has of the store. */
 export interface StoreAccess {
   readonly store: OutboxStore;
   readonly transactions?: Transactions;
+  /** Begins a transaction on a server. */
+  readonly begin?: () => Promise<OpenTransaction>;
 }
 
 /** A store under test, with all processes that use it. */

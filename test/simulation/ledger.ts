@@ -93,12 +93,13 @@ export class Ledger {
     this.#jumpedAt = this.#time.now;
   }
 
-  /** The transaction of these events has committed; they were enqueued at this time of the store. */
+  /** The transaction of these events has committed; they were enqueued at this time of the store, in these places. */
   stored(
     events: readonly Pick<OutboxEvent, "id" | "listener" | "orderingKey" | "deliverAt" | "body">[],
     now = this.storeNow(),
+    places: readonly number[] = [],
   ): void {
-    for (const { id, listener, orderingKey, deliverAt = now, body } of events) {
+    for (const [index, { id, listener, orderingKey, deliverAt = now, body }] of events.entries()) {
       const name = nameOf(listener, id);
       if (this.facts.has(name)) continue;
       this.events += 1;
@@ -109,7 +110,7 @@ export class Ledger {
           listener,
           key: orderingKey,
           body: text(body),
-          place: this.nextPlace(),
+          place: places[index] ?? this.nextPlace(),
           state: "pending",
         },
         ...{ dueAt: Math.max(now, deliverAt), attempts: 0, attemptsBefore: 0, firstAttemptAt: undefined },

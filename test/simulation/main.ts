@@ -6,6 +6,7 @@ import type { StoreKind } from "./plan.js";
 import { search } from "./search.js";
 import { shrunk } from "./shrink.js";
 import { type AnyPlan, drawn, isReplayPlan, type Side, simulate, simulateTwice } from "./simulate.js";
+import { stopSqlServer } from "./sql-server.js";
 import { timeline } from "./timeline.js";
 
 const USAGE = `npm run simulate -- --seed 1            one world, with its trace
@@ -17,7 +18,9 @@ npm run simulate -- --search file.json --seeds 100000
 npm run simulate -- --plan file.json    a world of a file, such as a fixture's
   --receiver              the receiving side: processes with a replay store, and not the outbox
   --schemes               the outbox with a listener of each of the four schemes
-  --store memory|sqlite   the store, memory by default
+  --store memory|sqlite|postgres
+                          the store, memory by default; PostgreSQL is that of TEST_DATABASE_URL, or a server of its
+                          own, and has no worlds of --receiver
   --shrink file.json      of --seed or --plan: leaves out what a failure does not need, and writes the rest
   --svg file.svg          of --seed or --plan, not of --receiver: draws its timeline
   --once                  of --seeds and --minutes: each world once
@@ -41,23 +44,22 @@ const { values } = parseArgs({
     help: { type: "boolean", default: false },
   },
 });
-const store: StoreKind = values.store === "sqlite" ? "sqlite" : "memory";
+const STORES: readonly StoreKind[] = ["memory", "sqlite", "postgres"];
+const store = STORES.find((name) => name === values.store) ?? "memory";
 const side: Side = values.receiver ? "receiver" : values.schemes ? "schemes" : "outbox";
 const HOUR_MS = 3_600_000;
 
 if (values.help) console.log(USAGE);
-else if (values.plan !== undefined) await one(JSON.parse(readFileSync(values.plan, "utf8")).plan as AnyPlan);
-else if (values.seed !== undefined) await one(drawn(Number(values.seed), side, store));
-else if (values.search !== undefined)
-  process.exitCode = (await search(
-    values.search,
-    store,
-    Number(values.seeds ?? 100_000),
-    Number(values.from),
-  ))
-    ? 0
-    : 1;
-else await many();
+else await run().finally(stopSqlServer);
+
+async function run(): Promise<void> {
+  if (store === "postgres" && side === "receiver") throw new Error("PostgreSQL has no worlds of --receiver");
+  if (values.plan !== undefined) return one(JSON.parse(readFileSync(values.plan, "utf8")).plan as AnyPlan);
+  if (values.seed !== undefined) return one(drawn(Number(values.seed), side, store));
+  if (values.search === undefined) return many();
+  const { search: file, seeds = 100_000, from } = values;
+  process.exitCode = (await search(file, store, Number(seeds), Number(from))) ? 0 : 1;
+}
 
 async function one(plan: AnyPlan): Promise<void> {
   const { trace, violation, steps, lasted, requests, runs, events } = await simulate(plan);

@@ -1,8 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are pieces of source
 // Each mutant is a change of the library that the simulator has to notice within 1,000 seeds. `text` stands in `file`
 // once. Where no world notices it any more, `elsewhere` is the test that does.
+import { POSTGRES_MUTANTS } from "./postgres-mutants.mjs";
 
-/** @type {readonly { name: string, from: string, store: "memory" | "sqlite", file: string, text: string, instead: string, elsewhere?: string }[]} */
+/** @type {readonly { name: string, from: string, store: "memory" | "sqlite" | "postgres", file: string, text: string, instead: string, elsewhere?: string }[]} */
 export const MUTANTS = [
   ...[
     [
@@ -571,4 +572,5 @@ export const MUTANTS = [
     text: "now, now, newIds ? 1 : 0, row.seq",
     instead: "now, now, 0, row.seq",
   },
+  ...POSTGRES_MUTANTS,
 ];

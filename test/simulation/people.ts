@@ -29,6 +29,11 @@ interface Message {
   readonly deliverAt?: number;
 }
 
+/** A message as the store has it. */
+function asStored({ eventId: id, payload, ...rest }: Message) {
+  return { ...rest, id, body: Buffer.from(JSON.stringify(payload)) };
+}
+
 /** Enqueues at drawn moments; `done` counts the transactions that have ended, one way or another. */
 export class Producer {
   readonly #owner: string;
@@ -90,6 +95,7 @@ export class Producer {
     const { random, plan } = this.#context;
     const isUndone = random.chance(0.5 * (plan.faults["transaction rolls back"] ?? 0));
     if (this.#access.transactions) this.#inTransaction(messages, isUndone);
+    else if (this.#access.begin && random.chance(0.6)) void this.#inOpenTransaction(messages, isUndone);
     else if (!isUndone) void this.#store(messages, 0);
     else {
       this.#context.ledger.undone(messages.map(({ eventId }) => eventId));
@@ -121,6 +127,42 @@ export class Producer {
       }
       time.after(random.between(100, 1_000), this.#owner, () => void this.#store(messages, tries + 1));
     }
+  }
+
+  /** On a server: the events have their places when they are enqueued, and are seen when the transaction commits. */
+  async #inOpenTransaction(messages: readonly Message[], isUndone: boolean): Promise<void> {
+    const { trace, ledger, time, random, plan } = this.#context;
+    const ids = messages.map(({ eventId }) => eventId);
+    const pass = (ms: number) => new Promise<void>((resolve) => time.after(ms, this.#owner, resolve));
+    this.#isFree = false;
+    for (let isStored = false; !isStored; ) {
+      const transaction = await this.#access.begin?.().catch(() => undefined);
+      if (!transaction) {
+        await pass(random.between(20, 200));
+        continue;
+      }
+      const enqueuedAt = ledger.storeNow();
+      await this.#outbox.enqueue(messages, { tx: transaction.tx as never });
+      const places = messages.map(() => ledger.nextPlace());
+      const isLong = random.chance(0.1);
+      if (random.chance(Math.max(0.5, plan.faults["transaction stays open"] ?? 0)))
+        await pass(isLong ? 11_000 : random.between(5, 300));
+      if (isUndone) {
+        await transaction.rollBack();
+        trace.add(this.#owner, "rolls back", ...ids);
+        ledger.undone(ids);
+        break;
+      }
+      isStored = await transaction.commit().then(
+        () => true,
+        () => false,
+      );
+      trace.add(this.#owner, isStored ? "commits" : "cannot commit", ...ids);
+      if (transaction.isCommitted) ledger.stored(messages.map(asStored), enqueuedAt, places);
+      if (!isStored) await pass(random.between(20, 200));
+    }
+    this.#isFree = true;
+    this.#open -= 1;
   }
 
   #inTransaction(messages: readonly Message[], isUndone: boolean): void {
@@ -161,12 +203,7 @@ export class Producer {
         return;
       }
       trace.add(this.#owner, "commits", ...ids);
-      ledger.stored(
-        messages.map(({ eventId: id, payload, ...rest }) => ({
-          ...{ ...rest, id, body: Buffer.from(JSON.stringify(payload)) },
-        })),
-        enqueuedAt,
-      );
+      ledger.stored(messages.map(asStored), enqueuedAt);
       this.#open -= 1;
     };
     if (!random.chance(plan.faults["transaction stays open"] ?? 0)) {

@@ -1,7 +1,7 @@
 import { Random } from "./random.js";
 import { SCHEMES, type SchemeName } from "./scheme-sides.js";
 
-export type StoreKind = "memory" | "sqlite";
+export type StoreKind = "memory" | "sqlite" | "postgres";
 
 /** What can go wrong at one request, with the share of requests it happens to. */
 export const REQUEST_FAULTS = [
@@ -138,12 +138,12 @@ export function planOf(seed: number, store: StoreKind): Plan {
   return withOvertaken(withGone(withMore(worldOf(seed, store))));
 }
 
-/** In some worlds over SQLite a worker wakes up, or an event comes back, while another one is under way. */
+/** In some worlds a worker wakes up, over SQLite, or an event comes back, while another one is under way. */
 function withOvertaken(plan: Plan): Plan {
   const random = new Random(plan.seed, "overtaken of the plan");
-  const [stands, comesBack] = [random.chance(0.2), random.chance(0.15)];
+  const [stands, comesBack] = [random.chance(0.2) && plan.store === "sqlite", random.chance(0.15)];
   const [strength, poison] = [random.between(0.2, 1), random.between(0.5, 1)];
-  if (plan.store !== "sqlite") return plan;
+  if (plan.store === "memory") return plan;
   const [first] = plan.workers;
   const isAlone = first !== undefined && plan.workers.length === 1;
   return {

@@ -2,6 +2,7 @@ import { type Plan, planOf, type StoreKind, schemesPlanOf } from "./plan.js";
 import { type ReplayPlan, replayPlanOf } from "./replay-plan.js";
 import { ReplayWorld } from "./replay-world.js";
 import { prepareSchemes } from "./scheme-sides.js";
+import { startSqlServer } from "./sql-server.js";
 import { type Outcome, World } from "./world.js";
 
 /** What is simulated: the outbox, the outbox with a listener of each scheme, or receivers with their replay store. */
@@ -26,6 +27,7 @@ export function isReplayPlan(plan: AnyPlan): plan is ReplayPlan {
 
 /** Runs the world of a plan. */
 export async function simulate(plan: AnyPlan): Promise<AnyOutcome> {
+  if (plan.store === "postgres") await startSqlServer();
   if (!isReplayPlan(plan) && plan.listeners.some(({ scheme }) => scheme)) await prepareSchemes();
   return isReplayPlan(plan) ? new ReplayWorld(plan).run() : new World(plan).run();
 }

@@ -14,13 +14,15 @@ interface LinkOptions {
   readonly onWork: NonNullable<OutboxStore["onWork"]>;
   /** See `Plan`. */
   readonly tellsNobody?: boolean | undefined;
+  /** Whether workers can say that they are alive. */
+  readonly signs?: boolean;
 }
 
 /** A store as one process has it: every call goes through `call`, and is written into the ledger. */
 export function linkedStore(
   inner: OutboxStore,
   worker: string,
-  { call, ledger, onWork, tellsNobody = false }: LinkOptions,
+  { call, ledger, onWork, tellsNobody = false, signs = false }: LinkOptions,
 ): OutboxStore {
   /** A call that ends leases. */
   function settling<Value>(
@@ -108,6 +110,7 @@ export function linkedStore(
     find: (id) => call("find", () => inner.find(id)),
     stats: () => call("stats", () => inner.stats()),
     now: () => call("now", () => inner.now()),
+    ...(signs && { alive: (...given) => call("alive", async () => inner.alive?.(...given)) }),
     followClock: () => call("followClock", () => inner.followClock()),
     prune: (before) =>
       call(

@@ -29,6 +29,7 @@ export class VirtualTime {
   readonly #heap: Step[] = [];
   readonly #dead = new Set<string>();
   readonly #paused = new Map<string, number>();
+  readonly #outside = new Set<Promise<unknown>>();
   #orders = 0;
 
   constructor(seed: number) {
@@ -39,6 +40,14 @@ export class VirtualTime {
     const step = { at: this.now + Math.max(0, ms), order: this.#orders++, owner, run, isOff: false };
     push(this.#heap, step);
     return step;
+  }
+
+  /** Work of this machine that is no part of the simulated world: no step is made before it has ended. */
+  outside<Value>(work: Promise<Value>): Promise<Value> {
+    this.#outside.add(work);
+    const end = () => this.#outside.delete(work);
+    work.then(end, end);
+    return work;
   }
 
   kill(owner: string): void {
@@ -88,13 +97,23 @@ export class VirtualTime {
         this.owner = step.owner;
         this.steps += 1;
         step.run();
-        await allPromises();
-        if (isDone()) return;
+        await this.#settled();
+        const isEnd = isDone();
+        if (this.#outside.size > 0) await this.#settled();
+        if (isEnd) return;
       }
     } finally {
       active = others;
       Error.stackTraceLimit = stackTraceLimit;
       this.owner = "world";
+    }
+  }
+
+  async #settled(): Promise<void> {
+    await allPromises();
+    while (this.#outside.size > 0) {
+      await Promise.allSettled(this.#outside);
+      await allPromises();
     }
   }
 

@@ -1,9 +1,9 @@
 import type { Outbox } from "hookproof/outbox";
 import { DrawnClock } from "./clocks.js";
 import type { Engine } from "./engine.js";
+import { engineOf } from "./engines.js";
 import { type Facts, isHeldAt, type Rule, shortName, type Violation } from "./facts.js";
 import { Ledger } from "./ledger.js";
-import { memoryServer } from "./memory-server.js";
 import { Network } from "./network.js";
 import { Operator, Producer } from "./people.js";
 import { BLOWS, type Plan, SPELLS } from "./plan.js";
@@ -11,7 +11,6 @@ import { Probe } from "./probe.js";
 import { Random } from "./random.js";
 import { WINDOW_MS } from "./schedule.js";
 import { Spells } from "./spells.js";
-import { sqliteFile } from "./sqlite-file.js";
 import { Trace } from "./trace.js";
 import { VirtualTime } from "./virtual-time.js";
 import { clockOf, outboxOf } from "./worker.js";
@@ -84,8 +83,7 @@ export class World {
     const network = new Network({ plan, time, ledger, spells, trace, receiverClock: this.#receiverClock });
     const crash = (owner: string) => this.#crash(owner);
     const world = { plan, time, ledger, spells, trace, crash };
-    const engine =
-      plan.store === "memory" ? memoryServer(world, this.#storeClock) : sqliteFile(world, this.#storeClock);
+    const engine = engineOf(world, this.#storeClock);
     this.#plan = plan;
     this.#time = time;
     this.#random = random;
@@ -313,7 +311,7 @@ export class World {
   #sometimesRecount(): void {
     if (this.#time.steps < this.#recountAt) return;
     this.#recountAt = this.#time.steps + 150 + (this.#time.steps >> 2);
-    void this.#recount();
+    void this.#time.outside(this.#guarded(() => this.#recount()));
   }
 
   /** Compares the store's counters with the ledger; called between two steps, when nothing is under way in the store. */
@@ -353,11 +351,12 @@ export class World {
   /** When all is over: an event that is enqueued now has to be on its way at once, and the next of its key as well. */
   async #probe(): Promise<void> {
     const { pollMs, store, listeners, tellsNobody, workers } = this.#plan;
-    const promptMs = store === "memory" ? 500 : 500 + pollMs / 5;
+    const promptMs = store === "sqlite" ? 500 + pollMs / 5 : 500;
     if (pollMs < 2.2 * promptMs || !(tellsNobody || this.#random.chance(0.4))) return;
     const findsMs = tellsNobody ? 1.05 * pollMs : 0;
     // Who has sent the first event is told to stop, so that the others have to hear of the second one.
-    let stops = workers.length > 1 && !tellsNobody && this.#random.chance(0.5);
+    // PostgreSQL notifies of what was enqueued; of a key that was passed on the others hear by asking.
+    let stops = workers.length > 1 && !tellsNobody && this.#random.chance(0.5) && store !== "postgres";
     const probe = new Probe(this.#plan, this.#time, this.#ledger, (id) => this.#network.poison(id));
     // Breakers close, and rests end.
     const quietMs = QUIET[this.#plan.scale] + 1.3 * pollMs + this.#clocksOffMs;
