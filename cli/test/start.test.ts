@@ -30,7 +30,7 @@ describe("the start of a command", () => {
     { args: ["explain", "401"], files: 8, kilobytes: 252 },
     { args: ["keys", "list"], files: 9, kilobytes: 257 },
     // Express is loaded when the inspector's page is asked for.
-    { args: LISTEN, files: 25, kilobytes: 380, network: ["http"] },
+    { args: LISTEN, files: 25, kilobytes: 381, network: ["http"] },
   ])("reads at most $files files and $kilobytes kB of its own for $args, and no other package", (most) => {
     const { files, ofNode } = loadedByCommand(most.args);
     expect(files.length).toBeGreaterThan(1);
