@@ -1,4 +1,4 @@
-// How late are a worker's events at healthy listeners beside other people's trouble: a dead listener, names that nobody
+// How late are a worker's events at healthy listeners next to other people's trouble: a dead listener, names that nobody
 // has, ordering keys that are blocked, a held snapshot? In turns with a worker that has no such neighbours, on each engine.
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -157,7 +157,7 @@ async function measure(engineOf) {
   }
   for (const [unit, all] of Object.entries(figures))
     reportFigures({
-      question: `${name}: from enqueue to a healthy listener, 99 of 100 events, ${unit === "ms" ? "beside" : "over what it takes without"}`,
+      question: `${name}: from enqueue to a healthy listener, 99 of 100 events, ${unit === "ms" ? "next to" : "over what it takes without"}`,
       unit,
       figures: all,
     });

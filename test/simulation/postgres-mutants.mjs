@@ -78,7 +78,7 @@ const CHANGES = [
   [
     "what is put off never becomes due",
     "order.ts",
-    "WHERE l.state = 'later' AND l.due_at > ${after}",
+    "WHERE ${LATER_OF_ALL} AND l.due_at > ${after}",
     "WHERE l.state = 'never' AND l.due_at > ${after}",
   ],
   [
