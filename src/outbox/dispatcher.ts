@@ -40,6 +40,14 @@ const GATHER_TURNS = 10;
 /** How long the results of aborted attempts may take to be stored. */
 const GRACE_MS = 2_000;
 
+/** An attempt that is under way. */
+interface UnderWay {
+  readonly startedAt: number;
+  /** Its place among them. */
+  place: number;
+  ended: Promise<void> | undefined;
+}
+
 /** One run of the loop that claims and delivers, from `start()` to `stop()`. */
 export class Dispatcher {
   readonly #context: DispatcherContext;
@@ -51,9 +59,8 @@ export class Dispatcher {
   readonly #upkeep: Upkeep;
   readonly #sign: SignOfLife;
   readonly #stopListening: (() => void) | undefined;
-  readonly #underWay = new Set<Promise<void>>();
-  /** The attempts that count against `concurrency`, and when each started: the oldest first. */
-  readonly #counted = new Map<Promise<void>, number>();
+  /** In no order. Not a Set, whose tables of before keep what has ended alive until a full collection (S26). */
+  readonly #underWay: UnderWay[] = [];
   readonly #loop: Promise<void>;
   /** The calls of `drained()` that wait. */
   #drains: (() => void)[] = [];
@@ -163,13 +170,20 @@ export class Dispatcher {
     const startedAt = monotonicMs(this.#context.clock);
     listener.limits.started(startedAt);
     const attempt = new EventAttempt(this.#attempts, { listener, claimed, askedAt, startedAt });
-    const work = attempt.run().finally(() => {
-      this.#underWay.delete(work);
-      this.#counted.delete(work);
+    const one: UnderWay = { startedAt, place: this.#underWay.length, ended: undefined };
+    this.#underWay.push(one);
+    one.ended = attempt.run().finally(() => {
+      this.#ended(one);
       this.#wake();
     });
-    this.#underWay.add(work);
-    this.#counted.set(work, startedAt);
+  }
+
+  /** The last one takes its place. */
+  #ended({ place }: UnderWay): void {
+    const last = this.#underWay.pop();
+    if (!last || last.place === place) return;
+    this.#underWay[place] = last;
+    last.place = place;
   }
 
   /** The listeners that the next claim names, at most `limit` of those of a function, with how many events of each. */
@@ -237,11 +251,9 @@ export class Dispatcher {
   /** How many attempts count against `concurrency`. A hanging one does not: it only waits, and holds back no other. */
   #placesTaken(): number {
     const hanging = monotonicMs(this.#context.clock) - HANGS_AFTER_MS;
-    for (const [work, startedAt] of this.#counted) {
-      if (startedAt > hanging) break;
-      this.#counted.delete(work);
-    }
-    return this.#counted.size;
+    let count = 0;
+    for (const { startedAt } of this.#underWay) if (startedAt > hanging) count += 1;
+    return count;
   }
 
   /** Events may have become due. */
@@ -276,16 +288,16 @@ export class Dispatcher {
    * claim has a cost of its own (docs/decisions.md, O8).
    */
   async #gather(): Promise<void> {
-    for (let turn = 0; turn < GATHER_TURNS && this.#underWay.size > 0; turn++) {
-      const before = this.#underWay.size;
+    for (let turn = 0; turn < GATHER_TURNS && this.#underWay.length > 0; turn++) {
+      const before = this.#underWay.length;
       await sleep(0);
-      if (this.#underWay.size >= before) return;
+      if (this.#underWay.length >= before) return;
     }
   }
 
   #isIdle(): boolean {
     const { listeners, clock } = this.#context;
-    if (this.#underWay.size > 0 || this.#delivered.size > 0 || this.#upkeep.isUnderWay) return false;
+    if (this.#underWay.length > 0 || this.#delivered.size > 0 || this.#upkeep.isUnderWay) return false;
     if (this.#isMore || listeners.isAsking || this.#unknown.isUnderWay) return false;
     return this.#nextByRate(monotonicMs(clock)) === undefined;
   }
@@ -298,7 +310,11 @@ export class Dispatcher {
   /** Waits for everything under way, and stores the last deliveries. */
   async #finish(): Promise<void> {
     await this.#loop;
-    await Promise.all([...this.#underWay, this.#upkeep.ended(), this.#unknown.ended()]);
+    await Promise.all([
+      ...this.#underWay.map(({ ended }) => ended),
+      this.#upkeep.ended(),
+      this.#unknown.ended(),
+    ]);
     while (this.#delivered.size > 0) {
       await this.#delivered.flush().catch(() => this.#calls.pause());
       if (this.#aborting.signal.aborted) return;
