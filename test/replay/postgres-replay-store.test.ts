@@ -70,6 +70,23 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
     expect(counts).toEqual([700, 200, 0, 0]);
   });
 
+  it("looks for expired ids by their index, however many are kept", async () => {
+    const asked: string[] = [];
+    const pool = poolOf((text, values) => {
+      asked.push(text);
+      return schema.pool.query(text, values);
+    });
+    await postgresReplayStore({ pool, timeoutMs: TIMEOUT_MS }).reserve("lst_1", "id");
+    await schema.pool.query(`INSERT INTO hookproof_event_ids
+      SELECT 'lst_1', i, 'token', true, now() + random() * interval '7 days' FROM generate_series(1, 20000) i;
+      ANALYZE hookproof_event_ids`);
+    const cleanup = asked.find((text) => text.startsWith("DELETE")) ?? expect.fail("it did not look");
+    const { rows } = await schema.pool.query(`EXPLAIN ${cleanup}`);
+    const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+    expect(plan).toMatch(/Index Cond: \(expires_at <=/);
+    expect(plan).not.toMatch(/Seq Scan/);
+  });
+
   it("commits id and work together, or neither", async () => {
     const store = openStore();
     await schema.pool.query("CREATE TABLE jobs (event_id text)");
