@@ -54,6 +54,37 @@ it("what was claimed while it was being stopped is given back, as nothing was se
   expect(bench.told("attempt-started")).toMatchObject([{ attempt: 1 }]);
 });
 
+it("has stopped once what it was claiming is given back, and not before", async () => {
+  const bench = outboxBench();
+  const server = await bench.receiver();
+  const order: string[] = [];
+  let comeBack: (() => void) | undefined;
+  const store: OutboxStore<never> = {
+    ...bench.store,
+    async claim(request) {
+      const claimed = await bench.store.claim(request);
+      if (claimed.length > 0)
+        await new Promise<void>((resolve) => {
+          comeBack = resolve;
+        });
+      return claimed;
+    },
+    async release(leases) {
+      await bench.store.release(leases);
+      order.push("given back");
+    },
+  };
+  const outbox = bench.outbox({ a: bench.listener(server) }, { store });
+  await outbox.enqueue({ listener: "a", payload: {} });
+  outbox.start();
+  await waitFor(() => comeBack !== undefined);
+  const stop = outbox.stop().then(() => order.push("stopped"));
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  comeBack?.();
+  await stop;
+  expect(order).toEqual(["given back", "stopped"]);
+});
+
 it("ends a drain as well, as a function that is about to be ended does", async () => {
   const bench = outboxBench();
   const server = await bench.receiver({ intercept: () => new Promise(() => {}) });

@@ -161,6 +161,23 @@ describe("upkeep", () => {
     });
   });
 
+  it("asks after the windows of each of many listeners", async () => {
+    const bench = outboxBench();
+    const names = Array.from({ length: 2_500 }, (_, n) => `tenant-${n}`);
+    const asked = new Set<string>();
+    const store: OutboxStore<never> = {
+      ...bench.store,
+      async expire(windows) {
+        for (const name of windows.keys()) asked.add(name);
+        return bench.store.expire(windows);
+      },
+    };
+    const listener = bench.listener(await bench.receiver());
+    bench.outbox(Object.fromEntries(names.map((name) => [name, listener])), { store }).start();
+    await bench.pass(120_000);
+    expect(asked.size).toBe(names.length);
+  });
+
   it("keeps what was delivered for 7 days and dead letters for 30, by the store's clock", async () => {
     const bench = outboxBench();
     const server = await bench.receiver({

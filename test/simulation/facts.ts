@@ -20,7 +20,7 @@ export const RULES = {
   reason: "a dead letter has its reason: a refusal, the window, the attempts that were allowed",
   lost: "what counts as delivered has run",
   kept: "a worker sends what it has leased or gives it back, and stores what was answered while its lease holds",
-  stop: "a worker that is told to stop begins no attempt",
+  stop: "a worker that is told to stop begins no attempt, what it interrupts is due at once, and it ends with no lease",
   pruned: "what has ended is removed when its time is over, and nothing else",
   liveness: "after the faults every acknowledged event is delivered or a dead letter, in bounded time",
   "wake-up": "an idle worker hears of an event at once, and not by its next poll",

@@ -28,6 +28,7 @@ import { Holds } from "./holds.js";
 import { ClaimedLimits } from "./limits.js";
 import type { ListenerPlan, Plan } from "./plan.js";
 import { DRIFT, Schedule, WINDOW_MS } from "./schedule.js";
+import { Stops } from "./stops.js";
 import type { Trace } from "./trace.js";
 import type { VirtualTime } from "./virtual-time.js";
 
@@ -50,7 +51,7 @@ export class Ledger {
   readonly #listeners: ReadonlyMap<string, ListenerPlan>;
   readonly #schedule: Schedule;
   readonly #limits: ClaimedLimits;
-  readonly #stopped = new Set<string>();
+  readonly stops: Stops;
   readonly holds: Holds;
   /** Told when a worker is given what another one has held, and of each claim of an event of a key. */
   onOvertaken: (worker: string) => void = () => {};
@@ -75,6 +76,7 @@ export class Ledger {
     this.#limits = new ClaimedLimits(plan, this, time);
     this.duties = new LeaseDuties(plan);
     this.ended = new EndedEvents(plan, this);
+    this.stops = new Stops(plan, this, time);
   }
 
   break(rule: Rule, message: string): void {
@@ -141,6 +143,7 @@ export class Ledger {
       const what = `${shortName(one)} claimed by ${worker}`;
       this.#claimants.set(lease.token, worker);
       this.#trace.add(worker, "claims", one.listener, one.id);
+      this.stops.claimed(worker, what);
       if (one.state !== "pending") this.break("due", `${what}: it is ${one.state}`);
       if (one.held && isHeldAt(one, now))
         this.break("leases", `${what}: ${one.held.worker} holds it for ${one.held.lease.expiresAt - now} ms`);
@@ -249,11 +252,13 @@ export class Ledger {
     this.fence("reschedule", changed, one !== undefined);
     this.#tell("reschedules", lease, one !== undefined);
     if (!one?.held) return;
-    if (attempt.code !== "ABORTED" && this.#jumpedAt < one.held.askedAt)
+    const isByOneClock = this.#jumpedAt < one.held.askedAt;
+    if (attempt.code === "ABORTED" && isByOneClock) this.stops.interrupted(one, one.held, at);
+    else if (isByOneClock)
       for (const [rule, message] of this.#schedule.faults(one, one.held, at, {
         askedAt,
         restsUntil: this.holds.restsUntil(one.listener),
-        pausedAt: this.#stopped.has(one.held.worker) ? now : this.holds.pausedAt(one.listener),
+        pausedAt: this.stops.isTold(one.held.worker) ? now : this.holds.pausedAt(one.listener),
       }))
         this.break(rule, message);
     this.#record(one, attempt);
@@ -312,9 +317,8 @@ export class Ledger {
     this.duties.failed(leases, this.storeNow());
   }
 
-  /** A worker is told to stop. */
-  stops(worker: string): void {
-    this.#stopped.add(worker);
+  toldToStop(worker: string): void {
+    this.stops.told(worker);
     this.duties.disturbed(worker);
   }
 
@@ -333,7 +337,7 @@ export class Ledger {
     const { held } = one;
     if (held?.worker !== worker) return undefined; // a second request of a worker that was overtaken
     held.sends += 1;
-    if (held.sends === 1 && this.#stopped.has(worker))
+    if (held.sends === 1 && this.stops.isTold(worker))
       this.break("stop", `${what} after it was told to stop`);
     if (this.#jumpedAt >= held.askedAt) return held; // a lease by a clock that was set says nothing
     const now = this.storeNow();

@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are pieces of source
 // Each mutant is a change of the library that the simulator has to notice within 1,000 seeds. `text` stands in `file`
-// once. Where no world notices it any more, `elsewhere` is the test that does.
+// once. Where no world of so many notices it (`unseenIn`), `elsewhere` is the test that does.
 import { POSTGRES_MUTANTS } from "./postgres-mutants.mjs";
 
-/** @type {readonly { name: string, from: string, store: "memory" | "sqlite" | "postgres", file: string, text: string, instead: string, elsewhere?: string }[]} */
+/** @type {readonly { name: string, from: string, store: "memory" | "sqlite" | "postgres", file: string, text: string, instead: string, elsewhere?: string, unseenIn?: number }[]} */
 export const MUTANTS = [
   ...[
     [
@@ -313,6 +313,7 @@ export const MUTANTS = [
     text: "    this.#count(1, now);",
     instead: "",
     elsewhere: "test/outbox/limits.test.ts",
+    unseenIn: 7_000,
   },
   {
     name: "a shorter rest ends a longer one (LL8)",
@@ -322,6 +323,7 @@ export const MUTANTS = [
     text: "this.#pausedUntil = Math.max(this.#pausedUntil, time);",
     instead: "this.#pausedUntil = time;",
     elsewhere: "test/outbox/limits.test.ts",
+    unseenIn: 7_000,
   },
   {
     name: "a place that was not used is lost (LL6)",
@@ -410,6 +412,54 @@ export const MUTANTS = [
     file: "src/outbox/dispatcher.ts",
     text: "if (ended > 0) this.#wake();",
     instead: "",
+  },
+  {
+    name: "stop() resolves before the loop's claim came back",
+    from: "the review",
+    store: "memory",
+    file: "src/outbox/dispatcher.ts",
+    text: "    await this.#loop;\n",
+    instead: "",
+    elsewhere: "test/outbox/stop.test.ts",
+    unseenIn: 400,
+  },
+  {
+    name: "what stop() interrupts waits for the delay of a retry",
+    from: "the review",
+    store: "memory",
+    file: "src/outbox/event-attempt.ts",
+    text: 'if (code === "ABORTED" && this.#context.aborting.aborted)',
+    instead: 'if (code === "NONE" && this.#context.aborting.aborted)',
+  },
+  {
+    name: "upkeep asks after the windows of the first 1,000 listeners alone",
+    from: "the review",
+    store: "memory",
+    file: "src/outbox/upkeep.ts",
+    text: "    this.#nextToExpire += some.length;\n",
+    instead: "",
+    elsewhere: "test/outbox/upkeep.test.ts",
+    unseenIn: 400,
+  },
+  {
+    name: "a look is complete at its first end",
+    from: "the review",
+    store: "memory",
+    file: "src/outbox/candidates.ts",
+    text: "this.#next === undefined ? 1 : 2",
+    instead: "1",
+    elsewhere: "test/outbox/tenants.test.ts",
+    unseenIn: 400,
+  },
+  {
+    name: "a redrive to its place goes to the end",
+    from: "the review",
+    store: "memory",
+    file: "src/outbox/memory/store.ts",
+    text: 'if (place === "end" && entry.event.orderingKey',
+    instead: "if (entry.event.orderingKey",
+    elsewhere: "test/outbox/memory/store.test.ts",
+    unseenIn: 400,
   },
   {
     name: "claimed while it stops, and not released (D13)",

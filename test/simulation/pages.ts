@@ -36,9 +36,9 @@ function generatedParts(): Readonly<Record<string, Readonly<Record<string, reado
     "| store | mutant | file | seed | rule |",
     "| --- | --- | --- | --- | --- |",
     ...mutants.map((mutant) => {
-      const { store, name, file, elsewhere } = mutant;
+      const { store, name, file, elsewhere, unseenIn = 0 } = mutant;
       const found = fallen[keyOf(mutant)];
-      return `| ${store} | ${name} | \`${file}\` | ${found?.seed ?? (elsewhere ? `not in 7,000; [a test](../${elsewhere})` : found === null ? "not seen" : "not looked for yet")} | ${found?.rule ?? ""} |`;
+      return `| ${store} | ${name} | \`${file}\` | ${found?.seed ?? (elsewhere ? `not in ${unseenIn.toLocaleString("en")}; [a test](../${elsewhere})` : found === null ? "not seen" : "not looked for yet")} | ${found?.rule ?? ""} |`;
     }),
   ];
   return {

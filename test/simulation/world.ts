@@ -280,10 +280,11 @@ export class World {
     worker.outbox = undefined;
     this.#trace.add(owner, "is told to stop within", Math.round(timeoutMs));
     this.#time.after(0, owner, async () => {
-      this.#ledger.stops(owner);
+      this.#ledger.toldToStop(owner);
       await outbox.stop({ timeoutMs });
       this.#trace.add(owner, "has stopped");
       if (this.#time.isDead(owner)) return;
+      this.#ledger.stops.ended(owner);
       this.#time.kill(owner);
       this.#engine.died?.(owner);
       this.#start(worker, startsAfterMs);
