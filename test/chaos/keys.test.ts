@@ -19,10 +19,15 @@ function killedAtRandom(dir: string, now: number): Promise<Step[]> {
       stdio: ["ignore", "pipe", "inherit"],
     });
     let text = "";
+    // Within a step, and after a few, however slow the machine is.
+    const last = 2 + Math.floor(random() * 6);
+    const lateMs = random() * 20;
+    let isDue = false;
     child.stdout.on("data", (chunk: Buffer) => {
-      // Counted from the first sign of life, so that the kill falls among its steps and not into its start.
-      if (text === "") setTimeout(() => child.kill("SIGKILL"), random() * 100);
       text += chunk;
+      if (isDue || text.split("\n").length <= last) return;
+      isDue = true;
+      setTimeout(() => child.kill("SIGKILL"), lateMs);
     });
     child.on("close", () => {
       const complete = text.slice(0, text.lastIndexOf("\n")).split("\n").slice(1);

@@ -51,7 +51,7 @@ it("an automation that had to be ended holds up itself only, and is quick again 
 });
 
 it("what takes longer than most begins again, and has its value", async () => {
-  const expressions = createExpressions();
+  const expressions = createExpressions({ timeoutMs: 600_000 });
   const context = JSON.stringify({ trigger: { list: new Array(700).fill(1) } });
   const slow = "ctx.trigger.list.all(a, ctx.trigger.list.all(b, a == b))";
   const values = [1, 2].map(() => expressions.values({ context, automationId: "slow", now: 0 }, [slow]));
