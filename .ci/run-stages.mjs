@@ -11,6 +11,8 @@ const LIMIT_MS = 40 * 60_000;
 const SIGN_OF_LIFE_MS = 60_000;
 /** Of each failed stage, at the end. */
 const LAST_LINES = 12;
+/** Runs a command, and writes into the file that it is called by what time of the processors that took. */
+const TIMED = `"$@"; code=$?; times > "$0"; exit $code`;
 /** Files that are shown with how long they took. */
 const LONGEST = 25;
 
@@ -39,7 +41,7 @@ export async function runStages({ work, env, processors, stages }) {
   /** @type {Map<string, Promise<void>>} */
   const running = new Map();
   const ended = new Set();
-  /** @type {{ name: string, from: number, took: number }[]} */
+  /** @type {{ name: string, from: number, took: number, processor: number }[]} */
   const durations = [];
   /** @type {NonNullable<Outcome["longest"]>} */
   const files = [];
@@ -47,6 +49,8 @@ export async function runStages({ work, env, processors, stages }) {
   const failures = [];
   /** @type {{ name: string, words?: string }[]} */
   const unstable = [];
+  /** @type {Map<string, number>} Seconds of the processors, by what ran. */
+  const spent = new Map();
   const sum = { passed: 0, failed: 0 };
   /** @type {Set<number>} The groups of what runs. */
   const groups = new Set();
@@ -77,7 +81,9 @@ export async function runStages({ work, env, processors, stages }) {
           running.delete(stage.name);
           ended.add(stage.name);
           free += stage.takes;
-          durations.push({ name: stage.name, from, took: seconds() - from });
+          const { name } = stage;
+          const processor = (spent.get(name) ?? 0) + (spent.get(`${name}, once more`) ?? 0);
+          durations.push({ name, from, took: seconds() - from, processor });
         }),
       );
     }
@@ -87,10 +93,19 @@ export async function runStages({ work, env, processors, stages }) {
   }
   clearInterval(signOfLife);
 
-  console.log("\n   from    took  stage");
-  for (const { name, from, took } of durations.sort((a, b) => a.from - b.from))
-    console.log(`${String(from).padStart(5)} s ${String(took).padStart(5)} s  ${name}`);
-  console.log(`${" ".repeat(8)}${String(seconds()).padStart(5)} s  in all`);
+  const row = (/** @type {[number | string, number, number, string]} */ ...[from, took, processor, name]) =>
+    console.log(
+      `${String(from).padStart(7)} ${String(took).padStart(5)} s ${String(processor).padStart(7)} s  ${name}`,
+    );
+  console.log("\n   from    took processor  stage");
+  for (const { name, from, took, processor } of durations.sort((a, b) => a.from - b.from))
+    row(`${from} s`, took, processor, name);
+  row(
+    "",
+    seconds(),
+    durations.reduce((sum, { processor }) => sum + processor, 0),
+    "in all",
+  );
   if (files.length > 0) console.log("\nprocessor  took  file, next to others");
   for (const { name, seconds: took, processor } of files
     .sort((a, b) => b.processor - a.processor)
@@ -161,6 +176,7 @@ export async function runStages({ work, env, processors, stages }) {
     console.log(`[${seconds()} s] ${name}: ${command}`);
     const since = Date.now();
     const log = join(work, `${name.replaceAll(/[^\w]+/g, "-")}.log`);
+    const times = `${log}.times`;
     if (outcome) {
       writeFileSync(
         outcome,
@@ -170,8 +186,8 @@ export async function runStages({ work, env, processors, stages }) {
     }
     /** @type {Record<string, string>} */
     const told = outcome ? { HOOKPROOF_OUTCOME: outcome, ...more } : {};
-    const [file = "", ...args] = as ? as.command(command, told) : ["bash", "-c", command];
-    const child = spawn(file, args, {
+    const args = as ? as.command(command, told) : ["bash", "-c", command];
+    const child = spawn("bash", ["-c", TIMED, times, ...args], {
       stdio: ["ignore", "pipe", "pipe"],
       detached: true, // a group of its own, which ends with it
       env: as ? process.env : { ...process.env, ...env, ...told },
@@ -193,6 +209,7 @@ export async function runStages({ work, env, processors, stages }) {
       });
     });
     await new Promise((resolve) => written.end(() => resolve(undefined)));
+    spent.set(name, secondsIn(times));
     const lines = readFileSync(log, "utf8").trimEnd().split("\n");
     const shown = why === "" ? lines.slice(-12) : lines.slice(-400);
     console.log(`\n===== ${name}: ${why || "passed"}, ${seconds(since)} s\n${shown.join("\n")}\n`);
@@ -214,6 +231,14 @@ function faultsIn(/** @type {Outcome} */ { faults = [] }, /** @type {string[]} *
     file,
     ...faults.filter((fault) => fault.file === file).map(({ words }) => `  ${words}`),
   ]);
+}
+
+/** Of what `times` has written: the shell's own on the first line, its commands' on the second; none if it was killed. */
+function secondsIn(/** @type {string} */ file) {
+  const all = existsSync(file) ? readFileSync(file, "utf8").matchAll(/(\d+)m([\d.]+)s/g) : [];
+  return Math.round(
+    [...all].reduce((sum, [, minutes, seconds]) => sum + 60 * Number(minutes) + Number(seconds), 0),
+  );
 }
 
 /** @returns {Outcome} */

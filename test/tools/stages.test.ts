@@ -16,7 +16,7 @@ function run(stages: (work: string) => readonly object[]): { end: string; code: 
     `import { runStages } from ${JSON.stringify(join(root, ".ci/run-stages.mjs"))};\nawait runStages(${options});`,
   );
   const { stdout, status } = spawnSync(process.execPath, [script], { encoding: "utf8" });
-  return { end: stdout.slice(stdout.indexOf("   from    took  stage")), code: status };
+  return { end: stdout.slice(stdout.indexOf("   from    took processor  stage")), code: status };
 }
 
 /** Stands in for vitest: writes what it came to; what has failed passes when it is run alone. */
@@ -35,6 +35,19 @@ it("runs every stage whatever fails, and lists what failed with the command that
   expect(end).toContain("FAILED second (ended with 127). To repeat it:\n  echo why; nonsense\n    why\n");
   expect(end).toMatch(/\n0 passed, 2 failed\n$/);
   expect(code).toBe(1);
+});
+
+it("says what time of the processors each stage took, what it has started included", () => {
+  const busy = `${process.execPath} -e 'while (process.cpuUsage().user < 1.6e6);'`;
+  const { end } = run(() => [
+    { name: "busy", command: `sh -c "${busy}"`, takes: 1 },
+    { name: "waits", command: "sleep 2", after: ["busy"], takes: 1 },
+  ]);
+  const [, ofBusy, ofWaits, sum] =
+    /(\d+) s {2}busy\n.* (\d+) s {2}waits\n.* (\d+) s {2}in all/.exec(end) ?? [];
+  expect(Number(ofBusy)).toBeGreaterThanOrEqual(2);
+  expect(ofWaits).toBe("0");
+  expect(Number(sum)).toBe(Number(ofBusy));
 });
 
 it("names a test file that passed only alone, and is green", () => {
