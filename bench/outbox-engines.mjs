@@ -9,6 +9,7 @@ import { sqliteStore } from "hookproof/outbox/sqlite";
 import pg from "pg";
 import { barePgBoss } from "./outbox-pgboss.mjs";
 import { batchesByHand, queueByHand } from "./queue-by-hand.mjs";
+import { tenantsByHand } from "./tenants-by-hand.mjs";
 
 /** better-sqlite3 where it is installed (`npm ci --prefix bench`), else libsql. */
 function sqliteOpener(file) {
@@ -36,6 +37,13 @@ export function sqliteEngine() {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** What many tenants cost by hand, on a file of its own. */
+export function tenantsByHandEngine() {
+  const folder = mkdtempSync(join(tmpdir(), "outbox-bench-"));
+  const store = tenantsByHand(sqliteOpener(join(folder, "hand.db")).open());
+  return { store, close: async () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 /**
