@@ -14,9 +14,14 @@ import { INSPECT } from "./shown.js";
  */
 export type EventIdForm = "uuid" | "own";
 
-const OPTIONS = { eventId: 1, idForm: 1 } as const;
+/** What may be said of a new event besides its payload. */
+export const EVENT_OPTIONS = { eventId: 1, idForm: 1 } as const;
 
-const OWN_ID = /^[!-~]{1,256}$/;
+/** An id in a form of one's own: 1 to 256 visible ASCII characters. */
+export const OWN_ID = /^[!-~]{1,256}$/;
+
+/** An id as others may send it: 1 to 256 characters that every database can store, and its index. */
+export const STORABLE_ID = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
 
 /** RFC 9562, section 5.4, with the variant of section 4.1. */
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
@@ -60,7 +65,7 @@ export function createEvent(
     idForm?: "uuid" | "own" | undefined;
   } = {},
 ): WebhookEvent {
-  checkOptions("createEvent", options, OPTIONS);
+  checkOptions("createEvent", options, EVENT_OPTIONS);
   const { eventId, idForm } = options;
   const event = eventIn(payload);
   if (!event) return new FixedEvent(eventIdOf(eventId, idForm), payloadBytes(payload));
@@ -81,7 +86,7 @@ export function eventIn(value: unknown): WebhookEvent | undefined {
   } catch {
     return undefined; // it fails again where it is written, and is refused
   }
-  if (typeof id !== "string" || !isObject(body) || !OWN_ID.test(id)) return undefined;
+  if (typeof id !== "string" || !hasMembers(body) || !OWN_ID.test(id)) return undefined;
   if (Object.keys(value).length !== 2) return undefined;
   // No payload holds bytes, so these two members are an event, whatever form its id has.
   if (body instanceof Uint8Array) return new FixedEvent(eventIdOf(id, "own"), payloadBytes(body));
@@ -93,7 +98,7 @@ export function eventIn(value: unknown): WebhookEvent | undefined {
   return undefined;
 }
 
-function isObject(value: unknown): value is object {
+function hasMembers(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
@@ -161,7 +166,7 @@ export function isBytes(value: unknown): value is ArrayBufferView | ArrayBuffer 
   if (ArrayBuffer.isView(value)) return true;
   try {
     return (
-      isObject(value) && /^\[object (?:Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(value))
+      hasMembers(value) && /^\[object (?:Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(value))
     );
   } catch {
     return false; // a revoked Proxy

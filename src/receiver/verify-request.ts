@@ -2,6 +2,7 @@
 import { bodyBytes, concatBytes } from "../core/bytes.js";
 import type { Check } from "../core/check.js";
 import { type Clock, unixSeconds } from "../core/clock.js";
+import { STORABLE_ID } from "../core/event.js";
 import { MAX_BODY_BYTES } from "../core/protocol.js";
 import type { Verification, Verifier } from "../schemes/scheme.js";
 import { type AddressRanges, checkEnvelope, checkSize, failed, type RequestHead } from "./checks.js";
@@ -75,7 +76,7 @@ const UNKNOWN_ID: Check = {
 
 /** Whether every database can store a text as an id, and its index. */
 function isEventKey(id: unknown): boolean {
-  return typeof id === "string" && /^[^\p{Cc}\p{Cs}]{1,256}$/u.test(id);
+  return typeof id === "string" && STORABLE_ID.test(id);
 }
 
 /** A body in the forms that servers have: bytes, a text that stands for its UTF-8 bytes, or chunks as they arrive. */

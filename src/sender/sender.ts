@@ -2,7 +2,7 @@
 import { abortedWith } from "../core/aborted-with.js";
 import { type Clock, checkedClock, steadySleep, systemClock } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
-import { createEvent, type WebhookEvent } from "../core/event.js";
+import { createEvent, EVENT_OPTIONS, type WebhookEvent } from "../core/event.js";
 import { checkOptions, checkWholeNumber, harmless, type OptionNames, steadyRandom } from "../core/options.js";
 import { Catalogue } from "../events/catalogue.js";
 import type { EventPayload, EventSchemas, UntypedEvents } from "../events/standard-schema.js";
@@ -61,9 +61,7 @@ export interface SendOptions {
   signal?: AbortSignal | undefined;
 }
 
-const SEND_OPTIONS: OptionNames<SendOptions> = { eventId: 1, idForm: 1, signal: ".addEventListener" };
-
-const EVENT_OPTIONS = { eventId: 1, idForm: 1 } as const;
+const SEND_OPTIONS: OptionNames<SendOptions> = { ...EVENT_OPTIONS, signal: ".addEventListener" };
 
 /** Options of `sendMany`. */
 export interface SendManyOptions {

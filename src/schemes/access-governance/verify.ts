@@ -15,7 +15,7 @@ import { countOf, shown } from "../../core/shown.js";
 import { andThen } from "../../core/value-or-promise.js";
 import { bearerToken } from "../../jwt/token.js";
 import { type KeyResolver, openToken } from "../../jwt/verify.js";
-import { passAll } from "../pass-all.js";
+import { checkHeader, passAll, TWICE } from "../pass-all.js";
 import type { UnverifiedRequest, Verification, Verifier } from "../scheme.js";
 import { LISTENER_CHECKS, listenerChecks } from "./checks.js";
 import { checkClaims, type ExpectedClaims } from "./claims.js";
@@ -151,21 +151,12 @@ function verify(
   return andThen(credential, withCredential);
 }
 
-const TWICE = "the header more than once";
-
 /** Checks 6 to 8: the form of the three headers. */
 function* checkHeaders(headers: ReceivedHeaders): Iterable<Check> {
-  const [timestamp, ...moreTimestamps] = headers.all(TIMESTAMP_HEADER);
-  if (timestamp === undefined) yield failed("timestamp", "TIMESTAMP_MISSING", "nothing");
-  else if (moreTimestamps.length > 0) yield failed("timestamp", "TIMESTAMP_MALFORMED", TWICE);
-  else if (!isTimestamp(timestamp)) yield failed("timestamp", "TIMESTAMP_MALFORMED", shown(timestamp));
-  else yield passed("timestamp", timestamp);
-
-  const [id, ...moreIds] = headers.all(EVENT_ID_HEADER);
-  if (id === undefined) yield failed("event-id", "EVENT_ID_MISSING", "nothing");
-  else if (moreIds.length > 0) yield failed("event-id", "EVENT_ID_MALFORMED", TWICE);
-  else if (!isEventId(id)) yield failed("event-id", "EVENT_ID_MALFORMED", shown(id));
-  else yield passed("event-id", id);
+  const seenTime = (text: string) => (isTimestamp(text) ? text : undefined);
+  yield checkHeader(headers.all(TIMESTAMP_HEADER), "timestamp", "TIMESTAMP", seenTime, listenerChecks);
+  const seenId = (text: string) => (isEventId(text) ? text : undefined);
+  yield checkHeader(headers.all(EVENT_ID_HEADER), "event-id", "EVENT_ID", seenId, listenerChecks);
 
   const [type, ...moreTypes] = headers.all(CONTENT_TYPE_HEADER);
   if (type === undefined) yield failed("content-type", "CONTENT_TYPE_MISSING", "nothing");

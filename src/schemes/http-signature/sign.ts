@@ -6,7 +6,7 @@ import { notGiven } from "../../core/errors.js";
 import { CONTENT_TYPE_HEADER } from "../../core/headers.js";
 import { checkOptions, type OptionNames } from "../../core/options.js";
 import { shownAs } from "../../core/shown.js";
-import type { Algorithm } from "../../jwt/algorithms.js";
+import { ALGORITHMS, type Algorithm } from "../../jwt/algorithms.js";
 import type { SigningKey } from "../../jwt/key.js";
 import { rawSigner } from "../../jwt/sign-token.js";
 import type { Scheme, Signer, UnsignedRequest } from "../scheme.js";
@@ -18,6 +18,11 @@ export const ALGORITHM_NAMES: Readonly<Record<Algorithm, string>> = {
   ES256: "ecdsa-p256-sha256",
   RS256: "rsa-v1_5-sha256",
 };
+
+/** The algorithms that a name may stand for: without a name each, as a key is for one (RFC 9421, 3.2 step 6). */
+export function algorithmsNamed(name: unknown): readonly Algorithm[] {
+  return ALGORITHMS.filter((one) => name === undefined || ALGORITHM_NAMES[one] === name);
+}
 
 /** The algorithm of shared secrets (RFC 9421 section 3.3.3). */
 export const HMAC_NAME = "hmac-sha256";

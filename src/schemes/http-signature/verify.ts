@@ -1,9 +1,10 @@
 // The verifier of HTTP message signatures.
-import { parseDictionary } from "structured-headers";
+import { type Dictionary, parseDictionary } from "structured-headers";
 import { constantTimeEqual, decodeBase64, digestOf } from "#hash";
 import { encodeBase64url, utf8 } from "../../core/bytes.js";
 import { type Check, type SchemeCheck, type SchemeChecks, schemeChecks } from "../../core/check.js";
 import type { VerdictCode } from "../../core/errors.js";
+import { OWN_ID } from "../../core/event.js";
 import { jsonTypeFault, type ReceivedHeaders } from "../../core/headers.js";
 import { parseJson } from "../../core/json.js";
 import { checkOptions } from "../../core/options.js";
@@ -11,12 +12,12 @@ import { TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
 import { countOf, shown } from "../../core/shown.js";
 import { wholeUrl } from "../../core/target-url.js";
 import { andThen } from "../../core/value-or-promise.js";
-import { ALGORITHMS, type Algorithm } from "../../jwt/algorithms.js";
+import type { Algorithm } from "../../jwt/algorithms.js";
 import { hasSigned, type KeyResolver, resolveKey } from "../../jwt/verify.js";
-import { passAll } from "../pass-all.js";
+import { checkHeader, passAll } from "../pass-all.js";
 import type { UnverifiedRequest, Verification, Verifier } from "../scheme.js";
 import {
-  ALGORITHM_NAMES,
+  algorithmsNamed,
   checkedProfile,
   contentDigest,
   HMAC_NAME,
@@ -173,7 +174,7 @@ function verify(request: UnverifiedRequest, agreed: Agreed): Verification | Prom
   const checks: Check[] = [];
   const refused: Verification = { ok: false, checks };
   const ids = headers.all(agreed.eventIdHeader);
-  if (!passAll(checks, [checkId(ids, agreed.checks)])) return refused;
+  if (!passAll(checks, [checkHeader(ids, "event-id", "EVENT_ID", seenId, agreed.checks)])) return refused;
   const [id = ""] = ids;
   const candidates = candidatesOf(headers, agreed.tag);
   if (typeof candidates === "string") {
@@ -197,12 +198,8 @@ function verify(request: UnverifiedRequest, agreed: Agreed): Verification | Prom
   return andThen(found, ended);
 }
 
-function checkId(ids: readonly string[], { passed, failed }: SchemeChecks): Check {
-  const [id] = ids;
-  if (id === undefined) return failed("event-id", "EVENT_ID_MISSING", "nothing");
-  return ids.length > 1 || !/^[!-~]{1,256}$/.test(id)
-    ? failed("event-id", "EVENT_ID_MALFORMED", shown(id))
-    : passed("event-id", shown(id));
+function seenId(id: string): string | undefined {
+  return OWN_ID.test(id) ? shown(id) : undefined;
 }
 
 /** The first signature that is right; of wrong ones the first. */
@@ -309,7 +306,7 @@ function isBy(
     return constantTimeEqual(secret(base), signature);
   }
   // Without alg the key's own decides (RFC 9421, 3.2 step 6): it is a key for one algorithm.
-  const algs = ALGORITHMS.filter((one) => name === undefined || ALGORITHM_NAMES[one] === name);
+  const algs = algorithmsNamed(name);
   if (algs.length === 0 || !keys)
     return { code: "KEY_NOT_FOUND", detail: `no key is for alg ${shown(name ?? "")}` };
   return isByKey(keys, { kid: keyid, algs }, decodeBase64(signature) ?? new Uint8Array(), utf8(base));
@@ -385,7 +382,8 @@ function digestProblem({ headers, body }: UnverifiedRequest): string | undefined
   return isKnown ? undefined : "Content-Digest without sha-256 or sha-512";
 }
 
-function dictionaryOf(text: string): ReturnType<typeof parseDictionary> | undefined {
+/** A header that is a dictionary (RFC 8941); `undefined` for another text. */
+export function dictionaryOf(text: string): Dictionary | undefined {
   try {
     return parseDictionary(text);
   } catch {

@@ -2,6 +2,7 @@
 import { decodeUtf8 } from "../../core/bytes.js";
 import { type Check, type FailedCheck, type SchemeCheck, schemeChecks } from "../../core/check.js";
 import type { VerdictCode } from "../../core/errors.js";
+import { STORABLE_ID } from "../../core/event.js";
 import { CONTENT_TYPE_HEADER, type ReceivedHeaders } from "../../core/headers.js";
 import { checkOptions } from "../../core/options.js";
 import { EVENT_ID_RETENTION_MS, MAX_BODY_BYTES, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
@@ -191,7 +192,7 @@ function* checkClaims(
   yield claim("iss", "CLAIM_ISS_INVALID", iss === issuer, iss, shown(issuer));
   const isForUs = aud === audience || (Array.isArray(aud) && aud.includes(audience));
   yield claim("aud", "CLAIM_AUD_INVALID", isForUs, aud, shown(audience));
-  const isId = typeof jti === "string" && /^[^\p{Cc}\p{Cs}]{1,256}$/u.test(jti);
+  const isId = typeof jti === "string" && STORABLE_ID.test(jti);
   yield claim("jti", "CLAIM_JTI_INVALID", isId, jti);
 
   if (iat === undefined) yield failed("timestamp", "TIMESTAMP_MISSING", "nothing");

@@ -1,5 +1,6 @@
 // Finds the mistakes in a request of HTTP message signatures.
-import { type Dictionary, parseDictionary } from "structured-headers";
+
+import type { Dictionary } from "structured-headers";
 import { encodeBase64 } from "#hash";
 import { bodyBytes, decodeUtf8, utf8 } from "../../../core/bytes.js";
 import { type Clock, systemClock, unixSeconds } from "../../../core/clock.js";
@@ -9,7 +10,7 @@ import type { Jwks } from "../../../jwks/key-set.js";
 import { ALGORITHMS } from "../../../jwt/algorithms.js";
 import { hasSigned, resolveKey } from "../../../jwt/verify.js";
 import {
-  ALGORITHM_NAMES,
+  algorithmsNamed,
   checkedProfile,
   HMAC_NAME,
   hmacBytes,
@@ -17,7 +18,7 @@ import {
   PROFILE,
 } from "../../../schemes/http-signature/sign.js";
 import { isInnerList } from "../../../schemes/http-signature/signature-fields.js";
-import type { HttpSignatureVerifierOptions } from "../../../schemes/http-signature/verify.js";
+import { dictionaryOf, type HttpSignatureVerifierOptions } from "../../../schemes/http-signature/verify.js";
 import { catalogueOf, type Mistake, type MistakeRow } from "../../rows/mistake.js";
 import { choices, mistakesFound, mistakesOf, ONE_MISTAKE } from "../../rows/run.js";
 import {
@@ -76,7 +77,7 @@ export async function diagnosed({
   const [input, signature, digest] = ["Signature-Input", "Signature", "Content-Digest"].map((name) =>
     received.all(name).join(", ").slice(0, LONGEST),
   ) as [string, string, string];
-  const [inputs, signatures] = [read(input), read(signature)];
+  const [inputs, signatures] = [dictionaryOf(input), dictionaryOf(signature)];
   const first = firstOf(inputs, signatures);
   const check = first && (await checkBy(first, options));
   const facts: SignedRequestFacts = {
@@ -122,14 +123,6 @@ const MAX_TEXTS = 75;
 /** More of a header is not looked at, as a receiver refuses it. */
 const LONGEST = 8_192;
 
-function read(text: string): Dictionary | undefined {
-  try {
-    return parseDictionary(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function firstOf(inputs: Dictionary | undefined, signatures: Dictionary | undefined): Signature | undefined {
   for (const [label, member] of inputs ?? []) {
     const bytes = signatures?.get(label)?.[0];
@@ -162,7 +155,7 @@ async function checkBy(
   }
   if (secret !== undefined) return { kind: "other-kind" };
   if (!keys) return { kind: "unknown" };
-  const algs = ALGORITHMS.filter((one) => name === undefined || ALGORITHM_NAMES[one] === name);
+  const algs = algorithmsNamed(name);
   for (const alg of algs) {
     const resolved = await resolveKey(keys, { kid: keyid, alg });
     if (resolved.ok) return (text) => hasSigned(resolved.key, alg, bytes, utf8(text));

@@ -2,9 +2,8 @@
 import { digestOf, hmacOf } from "#hash";
 import { decodeBase64url, encodeBase64, utf8 } from "../../../core/bytes.js";
 import type { HashName } from "../../../core/hash-portable.js";
-import { ALGORITHMS } from "../../../jwt/algorithms.js";
 import { hasSigned, resolveKey } from "../../../jwt/verify.js";
-import { ALGORITHM_NAMES } from "../../../schemes/http-signature/sign.js";
+import { algorithmsNamed } from "../../../schemes/http-signature/sign.js";
 import type { HttpSignatureVerifierOptions } from "../../../schemes/http-signature/verify.js";
 import { OTHER_BYTES, OTHER_HALVES } from "../../diagnose/mistakes/token-signature.js";
 import { type Mistake, type MistakeRow, withDetail } from "../../rows/mistake.js";
@@ -95,7 +94,7 @@ export async function mistakesBehindSignature(
   if (secret !== undefined)
     return behindHmac(bytes, segment, right, typeof secret === "string" ? utf8(secret) : secret);
   if (!keys) return [];
-  for (const alg of ALGORITHMS.filter((one) => name === undefined || ALGORITHM_NAMES[one] === name)) {
+  for (const alg of algorithmsNamed(name)) {
     const resolved = await resolveKey(keys, { kid: keyid, alg });
     if (!resolved.ok) continue;
     const [short, long] = (["sha256", "sha512"] as const).map(
