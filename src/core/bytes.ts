@@ -32,7 +32,8 @@ export function bodyBytes(body: string | Uint8Array): Uint8Array {
   return typeof body === "string" ? utf8(body) : body;
 }
 
-const URL_SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+/** The characters of base64url, in the order of their values. */
+export const URL_SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const STANDARD = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const ascii = /* @__PURE__ */ new TextDecoder();
 

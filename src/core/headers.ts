@@ -77,7 +77,7 @@ export function isNamed(line: HeaderPair, name: string): boolean {
 }
 
 /** The white space is HTTP's own, space and tab; trim() would take away more. */
-const JSON_TYPE = /^[ \t]*application\/json[ \t]*(?:;|$)/i;
+export const JSON_TYPE = /^[ \t]*application\/json[ \t]*(?:;|$)/i;
 
 /** Why a request's headers do not announce JSON as it is, and which value says so; `undefined` where they do. */
 export function jsonTypeFault(headers: ReceivedHeaders) {

@@ -15,6 +15,11 @@ export function parseJson(bytes: Uint8Array): JsonResult {
   }
 }
 
+/** Whether a value is a JSON object. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** Each level makes every line within it longer: a text of 64 KiB can become gigabytes. No person nests this deep. */
 const MAX_INDENTED_LEVELS = 32;
 

@@ -1,5 +1,7 @@
 // The event types of CAEP, RISC and SCIM, and events of them.
+
 import { HookproofError } from "../core/errors.js";
+import { isObject } from "../core/json.js";
 
 const CAEP_BASE = "https://schemas.openid.net/secevent/caep/event-type/";
 
@@ -290,8 +292,3 @@ export function eventsFault(events: unknown): string | undefined {
 }
 
 const URI = /^[a-z][a-z0-9+.-]*:[!-~]+$/i;
-
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

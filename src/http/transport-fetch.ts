@@ -2,6 +2,7 @@
 import { concatBytes } from "../core/bytes.js";
 import { HookproofError } from "../core/errors.js";
 import {
+  aborted,
   asUnsent,
   missingHeaders,
   publicAddresses,
@@ -75,10 +76,6 @@ async function readUpTo(
     return { body: concatBytes(chunks), truncated: true, bodyError: explained(cause) };
   }
   return { body: concatBytes(chunks), truncated: false };
-}
-
-function aborted(cause?: unknown): HookproofError {
-  return new HookproofError("ABORTED", "Interrupted while the request was under way.", { cause });
 }
 
 function failure(request: TransportRequest, timeout: AbortSignal, cause: unknown): HookproofError {

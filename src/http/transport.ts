@@ -103,6 +103,12 @@ function isDefault(line: HeaderPair): boolean {
   return false;
 }
 
+/** The error of a request that its caller ended. */
+export function aborted(cause?: unknown): HookproofError {
+  const options = cause === undefined ? {} : { cause };
+  return new HookproofError("ABORTED", "Interrupted while the request was under way.", options);
+}
+
 /** Errors of requests of which nothing can have reached the host. */
 const unsent = new WeakSet<Error>();
 

@@ -5,6 +5,7 @@ import { compactVerify } from "jose/jws/compact/verify";
 import { HookproofError } from "../core/errors.js";
 import { duplicateMember, parseJson } from "../core/json.js";
 import { checkOptions } from "../core/options.js";
+import { MAX_KEY_SET_KEYS } from "../core/protocol.js";
 import { countOf, shown } from "../core/shown.js";
 import type { TransportResponse } from "../http/transport.js";
 import { algorithmOf, isAlgorithm } from "../jwt/algorithms.js";
@@ -17,7 +18,7 @@ import {
   REMOTE_KEYS_OPTIONS,
   type RemoteKeysOptions,
 } from "./remote-keys.js";
-import { type KeyRules, MAX_KEYS, verificationKeys } from "./verification-keys.js";
+import { type KeyRules, verificationKeys } from "./verification-keys.js";
 
 /** The result of `checkKeySet`. */
 export interface KeySetReport {
@@ -158,9 +159,9 @@ async function checkDocument(
   checks: KeySetCheck[],
 ): Promise<void> {
   const list = (document as { keys?: unknown } | null)?.keys;
-  if (!Array.isArray(list) || list.length === 0 || list.length > MAX_KEYS) {
+  if (!Array.isArray(list) || list.length === 0 || list.length > MAX_KEY_SET_KEYS) {
     const detail = Array.isArray(list)
-      ? `${countOf(list.length, "key")}; 1 to ${MAX_KEYS} are allowed`
+      ? `${countOf(list.length, "key")}; 1 to ${MAX_KEY_SET_KEYS} are allowed`
       : `there is no list of keys${wordsOfShape(document)}`;
     checks.push({ rule: "keys", outcome: "fail", detail });
     return;

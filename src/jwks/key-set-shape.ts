@@ -1,5 +1,7 @@
 // Recognises what people serve in place of a key set, and misspelt keys.
+
 import { decodeBase64url, isBase64url } from "../core/bytes.js";
+import { isObject } from "../core/json.js";
 import { isAlgorithm } from "../jwt/algorithms.js";
 
 /** What people serve in place of a key set. */
@@ -64,10 +66,6 @@ function shapeOfText(text: string): OtherShape {
 
 function isCertificates(document: Readonly<Record<string, unknown>>): boolean {
   return Object.values(document).some((one) => typeof one === "string" && one.startsWith("-----BEGIN"));
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The members that hold a public key's numbers, in base64url. */

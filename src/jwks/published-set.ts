@@ -13,7 +13,7 @@ import {
   type RemoteKeysOptions,
   wholeSeconds,
 } from "./remote-keys.js";
-import { verificationKeys } from "./verification-keys.js";
+import { isKey, verificationKeys } from "./verification-keys.js";
 
 /** Assumed of a host that does not say how long its answer may be kept: the longest that `remoteKeys` keeps a set. */
 const UNSAID_SECONDS = 600;
@@ -52,13 +52,9 @@ function readPublished({ status, headers, body, truncated }: TransportResponse):
   const fault = parsed.ok ? verificationKeys(parsed.value, {}) : "a body that is not JSON";
   if (!parsed.ok || typeof fault === "string") return { ok: false, detail: `The host shows ${fault}.` };
   const { keys } = parsed.value as { keys: readonly unknown[] };
+  // Listeners pass over what is no key; here it says that the set is another one.
   if (!keys.every(isKey)) return { ok: false, detail: "The host shows a key that is no object." };
   return { ok: true, keys, keptForSeconds: keptForSeconds(headers) };
-}
-
-/** Listeners pass over what is no key; here it says that the set is another one. */
-function isKey(value: unknown): value is JWK {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -2,16 +2,15 @@
 
 import type { CryptoKey } from "jose";
 import { HookproofError } from "../core/errors.js";
+import { isObject } from "../core/json.js";
 import { checkOptions } from "../core/options.js";
+import { MAX_KEY_SET_KEYS } from "../core/protocol.js";
 import { shown } from "../core/shown.js";
 import type { Algorithm } from "../jwt/algorithms.js";
 import { importPublicKey, type JWK, PRIVATE_MEMBERS, publicMembers } from "../jwt/key.js";
 import type { KeyResolver, ResolvedKey } from "../jwt/verify.js";
 import type { Jwks } from "./key-set.js";
 import { wordsOfShape } from "./key-set-shape.js";
-
-/** A key set with more keys is refused. */
-export const MAX_KEYS = 50;
 
 /** Which keys of a key set are used. */
 export interface KeyRules {
@@ -83,13 +82,16 @@ function keysOf(document: unknown): readonly JWK[] | string {
   const keys =
     typeof document === "object" && document !== null && "keys" in document ? document.keys : undefined;
   if (!Array.isArray(keys)) return `no list of keys${wordsOfShape(document)}`;
-  if (keys.length > MAX_KEYS) return `more than ${MAX_KEYS} keys`;
-  const objects = keys.filter(
-    (key): key is JWK => typeof key === "object" && key !== null && !Array.isArray(key),
-  );
+  if (keys.length > MAX_KEY_SET_KEYS) return `more than ${MAX_KEY_SET_KEYS} keys`;
+  const objects = keys.filter(isKey);
   const secret = objects.flatMap((key) => PRIVATE_MEMBERS.filter((name) => Object.hasOwn(key, name)))[0];
   if (secret !== undefined) return `a private or symmetric key (member ${secret})`;
   return objects.some(({ kty }) => kty === "oct") ? "a symmetric key (kty oct)" : objects;
+}
+
+/** Whether a member of a key set is an object, whatever it holds. */
+export function isKey(value: unknown): value is JWK {
+  return isObject(value);
 }
 
 function unfitness(jwk: JWK, alg: string, { lenient = false }: KeyRules): string | undefined {

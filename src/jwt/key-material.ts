@@ -1,6 +1,8 @@
 // Reads private keys from the texts that people have them in, and makes them canonical.
+
 import type { JWK } from "jose";
 import { concatBytes, decodeUtf8, encodeBase64, encodeBase64url } from "../core/bytes.js";
+import { isObject } from "../core/json.js";
 import { shown } from "../core/shown.js";
 import { unfitKey } from "./unfit-key.js";
 
@@ -100,8 +102,8 @@ function fromUrl(text: string): string {
 const MEMBERS_WITH_KEYS = ["private_key", "privateKey"];
 
 function readMembers(given: unknown, depth: number): ReadKey {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) throw unfitKey("is not a JWK");
-  const members = given as Readonly<Record<string, unknown>>;
+  if (!isObject(given)) throw unfitKey("is not a JWK");
+  const members = given;
   if (typeof members.then === "function") throw unfitKey("is a Promise: await it");
   if (typeof members.export === "function" && depth === 0) return readMembers(exported(members), 1);
   if ("keys" in members) throw unfitKey("is a key set; bring one key of it");
@@ -232,7 +234,8 @@ function damaged(base64: string): string {
   return `cannot be read: the PEM has ${shown(other)} in it, which is no base64; its lines end with a line break, or with \\n`;
 }
 
-const DAMAGED = "cannot be read: the PEM is damaged or of an unknown kind";
+/** What is wrong with a PEM that holds no key. */
+export const DAMAGED = "cannot be read: the PEM is damaged or of an unknown kind";
 
 /** In the lines that OpenSSL wants; the old form has header lines before an empty one. */
 function encrypted(label: string, lines: readonly string[]): ReadKey {

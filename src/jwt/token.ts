@@ -1,7 +1,7 @@
 // Reads tokens strictly: form, header and members.
 import { decodeBase64url } from "#hash";
 import { decodeUtf8, isBase64url, utf8 } from "../core/bytes.js";
-import { duplicateMember } from "../core/json.js";
+import { duplicateMember, isObject } from "../core/json.js";
 import { MAX_KEY_ID_LENGTH, MAX_TOKEN_LENGTH } from "../core/protocol.js";
 import { countOf, shown } from "../core/shown.js";
 import { type Algorithm, isAlgorithm } from "./algorithms.js";
@@ -91,7 +91,7 @@ function checkHeader(
 }
 
 /** Whether a `typ` is that media type: in any case, with or without `application/` (RFC 7515 section 4.1.9). */
-function isTyp(value: unknown, wanted: string): boolean {
+export function isTyp(value: unknown, wanted: string): boolean {
   return typeof value === "string" && value.toLowerCase().replace(/^application\//, "") === wanted;
 }
 
@@ -105,8 +105,7 @@ export function parseMembers(bytes: Uint8Array): Record<string, unknown> | strin
   } catch {
     return "text that is not JSON";
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return "a value that is not an object";
+  if (!isObject(value)) return "a value that is not an object";
   // A text that equals the serialized value has no duplicates; the full search takes three times as long.
   const twice = isWrittenAs(value, text) ? undefined : duplicateMember(text);
   return twice === undefined ? (value as Record<string, unknown>) : `the member ${shown(twice)} twice`;

@@ -13,7 +13,7 @@ import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import { shown } from "../core/shown.js";
 import { type Algorithm, algorithmOf, KINDS_OF_KEY } from "../jwt/algorithms.js";
 import type { JWK, SigningKey } from "../jwt/key.js";
-import { readKey } from "../jwt/key-material.js";
+import { DAMAGED, readKey } from "../jwt/key-material.js";
 import { checkUse, nameIn, unfitKey } from "../jwt/unfit-key.js";
 
 /**
@@ -70,12 +70,7 @@ export function privateJwkOf(material: KeyMaterial, passphrase: string | undefin
   const read = readKey(material);
   if (read.form === "jwk") return checkNames(read.jwk);
   if (read.form === "pkcs8")
-    return jwkOf(
-      opened(
-        { key: Buffer.from(read.der), format: "der", type: "pkcs8" },
-        unfitKey("cannot be read: the PEM is damaged or of an unknown kind"),
-      ),
-    );
+    return jwkOf(opened({ key: Buffer.from(read.der), format: "der", type: "pkcs8" }, unfitKey(DAMAGED)));
   if (passphrase === undefined)
     throw new HookproofError("KEY_STORE_PASSPHRASE", "The PEM is encrypted; its passphrase is needed.");
   const wrong = new HookproofError(

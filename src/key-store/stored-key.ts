@@ -1,6 +1,8 @@
 // Keys as the file of a key store holds them.
+
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from "node:crypto";
 import { HookproofError } from "../core/errors.js";
+import { isObject } from "../core/json.js";
 import { shownAs } from "../core/shown.js";
 import type { KeyRecord } from "../jwks/key-set.js";
 import {
@@ -82,10 +84,6 @@ function isStoredKey(value: unknown): value is StoredKey {
   const hasKey = isObject(publicJwk) && (isObject(privateJwk) || isSealedKey(sealedPrivateKey));
   const isErased = publicJwk === undefined && privateJwk === undefined && sealedPrivateKey === undefined;
   return isNamed && isTimed && (hasKey || (isErased && removesAt !== undefined));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function invalid(path: string, reason: string): HookproofError {

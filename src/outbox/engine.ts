@@ -60,6 +60,9 @@ export const UNKNOWN_MS = 5_000;
 /** ... and after so long at most. */
 export const UNKNOWN_MAX_MS = 60 * 60_000;
 
+/** How many pages of old dead letters one call of `prune` passes that all hold up their keys. */
+export const HELD_PAGES = 20;
+
 /** How many listeners one look for due events goes over. */
 export const LOOK_STEPS = 1_000;
 

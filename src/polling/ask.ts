@@ -4,9 +4,8 @@ import { utf8 } from "../core/bytes.js";
 import { CALLBACK_MS, type Clock, within } from "../core/clock.js";
 import { type ErrorCode, HookproofError, messageOf } from "../core/errors.js";
 import type { HeaderPair } from "../core/headers.js";
-import { parseJson } from "../core/json.js";
+import { isObject, parseJson } from "../core/json.js";
 import { parseTargetUrl } from "../core/target-url.js";
-import { isObject } from "../events/security-events.js";
 import type { Transport } from "../http/transport.js";
 import { classifyAnswer } from "../schemes/classification.js";
 

@@ -1,4 +1,5 @@
 // The endpoint of a transmitter that recipients fetch security event tokens from.
+
 import { decodeUtf8 } from "../core/bytes.js";
 import {
   CALLBACK_MS,
@@ -11,6 +12,7 @@ import {
   within,
 } from "../core/clock.js";
 import { type ErrorCode, HookproofError } from "../core/errors.js";
+import { JSON_TYPE } from "../core/headers.js";
 import { checkOptions, checkWholeNumber } from "../core/options.js";
 import { type BodyEncryption, timelyEncryption } from "../outbox/body-encryption.js";
 import { bodyToSend } from "../outbox/event-attempt.js";
@@ -123,7 +125,7 @@ export function securityEventPollHandler(options: {
 
 async function answerTo(request: Request, endpoint: Endpoint): Promise<Response> {
   if (request.method !== "POST") return refused(405, "", [["Allow", "POST"]]);
-  if (!/^application\/json[ \t]*(?:;|$)/i.test(request.headers.get("Content-Type") ?? ""))
+  if (!JSON_TYPE.test(request.headers.get("Content-Type") ?? ""))
     return refused(415, "Content-Type must be application/json");
   const body = await arrived(request);
   if (body === "late") return refused(408, "the body took too long");

@@ -1,7 +1,6 @@
 // Reads what a poll asks for and says (RFC 8936 section 2.2).
-import { parseJson } from "../core/json.js";
+import { isObject, parseJson } from "../core/json.js";
 import { shown } from "../core/shown.js";
-import { isObject } from "../events/security-events.js";
 
 /** A poll as its transmitter understands it. */
 export interface PollRequest {

@@ -3,9 +3,8 @@
 import { utf8 } from "../core/bytes.js";
 import { type Clock, checkedClock, type sleep, steadySleep, systemClock } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
-import { parseJson } from "../core/json.js";
+import { isObject, parseJson } from "../core/json.js";
 import { checkOptions, checkWholeNumber, harmless } from "../core/options.js";
-import { isObject } from "../events/security-events.js";
 import type { Transport } from "../http/transport.js";
 import type { Run } from "../receiver/accept.js";
 import { createReceiver, type Receiver } from "../receiver/receiver.js";

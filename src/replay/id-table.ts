@@ -1,5 +1,6 @@
 // Event ids in fixed pieces of memory.
 import { newUuid, sha256Base64url } from "#hash";
+import { URL_SAFE } from "../core/bytes.js";
 
 /** 120 bits of an id's hash, as four whole numbers. They stand for the id. */
 export type Mark = Uint32Array;
@@ -10,10 +11,9 @@ export interface Kept {
   readonly expiresAt: number;
 }
 
-const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 /** The value of a character of base64url, by its code. */
 const SIX_BITS = /* @__PURE__ */ Uint8Array.from({ length: 128 }, (_, code) =>
-  Math.max(0, ALPHABET.indexOf(String.fromCharCode(code))),
+  Math.max(0, URL_SAFE.indexOf(String.fromCharCode(code))),
 );
 
 /** How many ids one piece of memory holds. */

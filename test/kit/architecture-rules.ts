@@ -35,7 +35,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "outbox/memory": ["core", "outbox"],
   "outbox/sqlite": ["core", "outbox", "sqlite"],
   "outbox/postgres": ["core", "outbox", "postgres"],
-  polling: ["core", "http", "events", "schemes", "sender", "receiver", "replay", "outbox"],
+  polling: ["core", "http", "schemes", "sender", "receiver", "replay", "outbox"],
   "key-store": ["core", "jwt", "jwks"],
   observe: ["core", "sender"],
   alerts: ["core"],

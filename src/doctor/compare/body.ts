@@ -1,5 +1,7 @@
 // Names what changed a body on its way.
+
 import { decodeUtf8, encodeBase64, utf8 } from "../../core/bytes.js";
+import { isObject } from "../../core/json.js";
 import { countOf, shown } from "../../core/shown.js";
 import { withDetail } from "../rows/mistake.js";
 import { inflate, latin1, latin1Text, utf16 } from "../texts/rewrite.js";
@@ -111,7 +113,7 @@ function changeOfWrapping(text: string, received: string): WayChange[] | undefin
 }
 
 function memberWith(value: unknown, text: string, base64: string): WayChange[] | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const plain = (one: unknown) => (typeof one === "string" ? one : JSON.stringify(one));
   const found = Object.entries(value).find(([, one]) => plain(one) === text || one === base64);
   return found && [withDetail(CHANGES.wrapped, `It is the member ${shown(found[0], 40)}.`)];

@@ -1,12 +1,17 @@
 // Finds what is wrong with a token's key and signature.
+
 import { digestOf, hmacOf } from "#hash";
 import { decodeBase64url, encodeBase64, encodeBase64url, utf8 } from "../../core/bytes.js";
+import { isObject } from "../../core/json.js";
+import { MAX_KEY_SET_KEYS } from "../../core/protocol.js";
 import { shown } from "../../core/shown.js";
 import { otherShapeOf } from "../../jwks/key-set-shape.js";
 import { ALGORITHM_FACTS, type Algorithm, algorithmOf, isAlgorithm } from "../../jwt/algorithms.js";
+import { PRIVATE_MEMBERS } from "../../jwt/key.js";
 import { rawFromDer } from "../../jwt/sign-token.js";
 import type { KeyResolver } from "../../jwt/verify.js";
 import { type Mistake, withDetail } from "../rows/mistake.js";
+import { plainKid } from "../schemes/kids-in-words.js";
 import { hexOf, latin1Text } from "../texts/rewrite.js";
 import {
   type CandidateKey,
@@ -38,20 +43,15 @@ export interface KnownKeys {
   readonly resolver: KeyResolver | undefined;
 }
 
-const PRIVATE_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
-
 /** A key set has a handful of keys; more are not tried. */
 const MAX_TRIED_KEYS = 12;
-
-/** A set of more is refused. */
-const MAX_KEYS = 50;
 
 /** What is wrong with the token's key and signature; nothing where no key is known. */
 export async function mistakesInKey(token: TokenParts, known: KnownKeys): Promise<Mistake[]> {
   const members = keySetMembers(known.jwks);
   if (members === "malformed") return [notAKeySet(known.jwks)];
   if (members === undefined) return withResolver(token, known);
-  if (members.length > MAX_KEYS) return [KEY_MATERIAL_MISTAKES.tooMany];
+  if (members.length > MAX_KEY_SET_KEYS) return [KEY_MATERIAL_MISTAKES.tooMany];
   const ofSet = members.some((key) => PRIVATE_MEMBERS.some((name) => Object.hasOwn(key, name)))
     ? [MISTAKES.keySetPrivate]
     : [];
@@ -115,20 +115,16 @@ function mistakeOfRefusal(code: "KEY_NOT_FOUND" | "KEY_SET_INVALID", detail: str
 
 function keySetMembers(jwks: unknown): readonly Member[] | "malformed" | undefined {
   if (jwks === undefined) return undefined;
-  const keys = isMember(jwks) ? jwks.keys : undefined;
+  const keys = isObject(jwks) ? jwks.keys : undefined;
   if (!Array.isArray(keys)) return "malformed";
   return keys.length > 0 && keys.every((key) => typeof key === "string")
     ? "malformed"
-    : keys.filter(isMember);
+    : keys.filter(isObject);
 }
 
 function notAKeySet(document: unknown): Mistake {
   const shape = otherShapeOf(document) ?? otherShapeOf((document as { keys: unknown[] }).keys[0]) ?? "other";
   return shape === "other" ? MISTAKES.keySetMalformed : KEY_SET_SHAPES[shape];
-}
-
-function isMember(value: unknown): value is Member {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function mistakesInNamedKey(named: readonly Member[], { header }: TokenParts): Mistake[] {
@@ -328,14 +324,4 @@ function kidMistake(ofToken: unknown, ofKey: unknown): Mistake {
   if (ofKey === undefined || ofKey === null || ofKey === "") return KID_MISTAKES.missingInSet;
   if (plainKid(ofToken) !== plainKid(ofKey)) return MISTAKES.kidOfOtherKey;
   return typeof ofToken === typeof ofKey ? KID_MISTAKES.otherCase : KID_MISTAKES.otherType;
-}
-
-function plainKid(kid: unknown): string {
-  // An object may have a member toString, which is no function.
-  return typeof kid === "object"
-    ? ""
-    : String(kid)
-        .trim()
-        .replace(/^["']|["']$/g, "")
-        .toLowerCase();
 }

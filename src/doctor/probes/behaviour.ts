@@ -1,7 +1,9 @@
 // Records how a listener behaves, imitates it and finds what has changed.
+
 import { HookproofError, type VerdictCode } from "../../core/errors.js";
 import { newEventId } from "../../core/event.js";
 import type { HeaderPair } from "../../core/headers.js";
+import { isObject } from "../../core/json.js";
 import type { AuthenticationMethod } from "./probe.js";
 import {
   partsOfAnswer,
@@ -118,10 +120,6 @@ export function readBehaviour(text: string): BehaviourProfile {
     throw invalid(`has an answer, number ${index + 1}, that is not a probe's id with an answer`);
   });
   return { version, method, answers: Object.fromEntries(read) };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function readAnswer(value: unknown, version: 1 | 2): Recorded | undefined {

@@ -62,6 +62,8 @@ interface Seen {
   readonly text: string;
 }
 
+const BEFORE_LOGIN = "Except the listener's route from the login: the signature is its proof.";
+
 const SAME_ADDRESS = "Compare the URL with the route, with the path that a gateway adds or takes away.";
 
 /** The first one that shows is named: the more telling before the more common. */
@@ -120,7 +122,7 @@ const SIGNS: readonly Sign[] = [
         header("location"),
       ),
     who: "it leads to a login page",
-    fix: "Except the listener's route from the login: the signature is its proof.",
+    fix: BEFORE_LOGIN,
   },
   {
     shows: ({ status }) => status < 400,
@@ -133,12 +135,12 @@ const SIGNS: readonly Sign[] = [
       (/\b_vercel_sso_nonce=/.test(header("set-cookie")) ||
         /<title>[^<]{0,80}(?:authentication required|(?:log|sign)[ -]?in\b)/i.test(text)),
     who: "a login page is in front of it",
-    fix: "Except the listener's route from the login: the signature is its proof.",
+    fix: BEFORE_LOGIN,
   },
   {
     shows: ({ isHmac, header }) => isHmac && /^bearer\b/i.test(header("www-authenticate")),
     who: "what answers asks for a Bearer token, and these requests are proved by signatures: a login is in front of it",
-    fix: "Except the listener's route from the login: the signature is its proof.",
+    fix: BEFORE_LOGIN,
   },
   {
     shows: ({ status }) => status === 511,

@@ -1,6 +1,13 @@
 // Builds the right and wrong requests of probes.
 import { hmacSha256 } from "#hash";
-import { bodyBytes, concatBytes, decodeBase64url, encodeBase64url, utf8 } from "../../core/bytes.js";
+import {
+  bodyBytes,
+  concatBytes,
+  decodeBase64url,
+  encodeBase64url,
+  URL_SAFE,
+  utf8,
+} from "../../core/bytes.js";
 import { AUTHORIZATION_HEADER, CONTENT_TYPE_HEADER, type HeaderPair } from "../../core/headers.js";
 import { DEFAULT_TOKEN_LIFETIME_SECONDS } from "../../core/protocol.js";
 import { ALGORITHM_FACTS, type Algorithm } from "../../jwt/algorithms.js";
@@ -51,7 +58,8 @@ export interface RequestKit extends RequestFacts {
 }
 
 /** The body of a probe that is not about bodies. It shows in the listener's log that it is a probe. */
-const BODY = '{"type":"hookproof.probe"}';
+/** What a probe sends. */
+export const BODY = '{"type":"hookproof.probe"}';
 
 /** The parts of a correct request; `over` replaces some of them. */
 export function partsOf(
@@ -90,11 +98,9 @@ export function added(request: ProbeRequest, name: string, value: string): Probe
   return { ...request, headers: [...request.headers, [name, value]] };
 }
 
-const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
 /** Base64url with an unused bit of its last character set: another text for the same bytes. */
 export function withTrailingBit(text: string): string {
-  return text.slice(0, -1) + ALPHABET.charAt(ALPHABET.indexOf(text.at(-1) ?? "") | 1);
+  return text.slice(0, -1) + URL_SAFE.charAt(URL_SAFE.indexOf(text.at(-1) ?? "") | 1);
 }
 
 /** Base64url turned into hexadecimal. */

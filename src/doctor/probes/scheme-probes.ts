@@ -8,7 +8,7 @@ import { targetUrl } from "../../sender/sign-request.js";
 import { closedVerdict, commonStatus, frontOf } from "./in-front.js";
 import { isAccepted, type ListenerVerdict, passesWith } from "./listener-verdict.js";
 import type { Probe, ProbeDefinition } from "./probe.js";
-import { added, type ProbeRequest, type RequestFacts, type RequestKit, without } from "./requests.js";
+import { added, BODY, type ProbeRequest, type RequestFacts, type RequestKit, without } from "./requests.js";
 import {
   checkRun,
   FILTER,
@@ -73,7 +73,6 @@ const REFUSED = [400, 401, 403, 415, 422];
 const COPY = [...ACCEPTED, 409];
 
 const WINDOW = "Compare the time that was signed with the clock, in both directions.";
-const PAYLOAD = '{"type":"hookproof.probe"}';
 
 /**
  * Sends probes to a listener of any scheme: a correct request and a copy of it, and what must be refused: a changed body, a
@@ -335,7 +334,7 @@ function changedBody(body: Uint8Array): Uint8Array {
 }
 
 function unsigned(
-  { payload = PAYLOAD }: SchemeProbeTarget,
+  { payload = BODY }: SchemeProbeTarget,
   { url, nowSeconds, eventId }: Pick<RequestFacts, "url" | "nowSeconds" | "eventId">,
 ) {
   return { url, timestamp: String(nowSeconds), eventId, body: bodyBytes(payload) };

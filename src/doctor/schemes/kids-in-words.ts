@@ -9,7 +9,7 @@ export function kidsInWords(document: unknown, wanted: unknown): string {
   const kids = kidsOf(document);
   if (kids === undefined || kids.includes(wanted)) return "";
   if (kids.length === 0) return " The set is empty.";
-  const near = kids.find((kid) => typeof kid !== "object" && plain(kid) === plain(wanted));
+  const near = kids.find((kid) => typeof kid !== "object" && plainKid(kid) === plainKid(wanted));
   if (near !== undefined && near !== null)
     return ` It has ${shown(near)}, which is ${typeof near === typeof wanted ? "written otherwise" : `no text but a ${typeof near}`}.`;
   const [named, without] = [kids.filter((kid) => kid !== undefined), kids.includes(undefined)];
@@ -29,7 +29,12 @@ function kidsOf(document: unknown): unknown[] | undefined {
   return keys.flatMap((key) => (typeof key === "object" && key !== null ? [key.kid] : []));
 }
 
-function plain(kid: unknown): string {
+/** What two kids that are easily mistaken have in common. */
+export function plainKid(kid: unknown): string {
   // An object may have a member toString, which is no function.
-  return typeof kid === "object" ? "" : String(kid).trim().toLowerCase();
+  if (typeof kid === "object") return "";
+  return String(kid)
+    .trim()
+    .replace(/^["']|["']$/g, "")
+    .toLowerCase();
 }

@@ -1,5 +1,7 @@
 // Changes the shape of JSON: order, members and nesting.
+
 import { decodeUtf8 } from "../../core/bytes.js";
+import { MAX_DEPTH, TOKEN } from "./json-tree.js";
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
@@ -62,11 +64,6 @@ export interface ReceivedJson extends JsonTokens {
   /** What a change makes of the value; `undefined` if it changes nothing. It is worked out once. */
   reshaped(change: Reshape): ReceivedJson | undefined;
 }
-
-const TOKEN = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|[{}[\],:]|[^\s{}[\],:"]+/g;
-
-/** Deeper JSON is not taken apart, or a stranger's brackets would use up the stack. */
-const MAX_DEPTH = 100;
 
 /** Reads a body as JSON and ignores a byte order mark; `undefined` if it is not JSON. */
 export function readJson(bytes: Uint8Array): ReceivedJson | undefined {

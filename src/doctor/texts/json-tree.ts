@@ -20,9 +20,10 @@ export interface JsonTree {
 }
 
 /** Deeper JSON is not taken apart, or a stranger's brackets would use up the stack. */
-const MAX_DEPTH = 100;
+export const MAX_DEPTH = 100;
 
-const TOKEN = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|[{}[\],:]|[^\s{}[\],:"]+/g;
+/** A token of JSON: a text, a sign, or a number or word. */
+export const TOKEN = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /** Takes a text apart in one pass; `undefined` if it is no JSON, or nested too deeply. */
 export function jsonTree(text: string): JsonTree | undefined {

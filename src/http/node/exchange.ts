@@ -3,11 +3,10 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { HookproofError } from "../../core/errors.js";
 import { type HeaderPair, headerPairs } from "../../core/headers.js";
-import { asUnsent, type TransportRequest, type TransportResponse } from "../transport.js";
+import { aborted, asUnsent, type TransportRequest, type TransportResponse } from "../transport.js";
 import { endTunnel, tooMuchAhead, watchBytesAhead } from "./bytes-ahead.js";
 import { isAuthenticated, isEncrypted, noteConnection, noteKeepAlive } from "./connections.js";
 import {
-  aborted,
   isConnectionLost,
   limitAhead,
   nodeCode,

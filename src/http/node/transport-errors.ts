@@ -17,7 +17,7 @@ const SAID_OF_PROXY =
 
 /** More informational answers (100, 102, 103) than any server sends before an answer, and more bytes of headers in them. */
 const MAX_AHEAD = 20;
-const MAX_BYTES_AHEAD = 16_384;
+const MAX_HEADER_BYTES_AHEAD = 16_384;
 
 /** Whether the other side closed or reset the connection. */
 export function isConnectionLost(error: Error): boolean {
@@ -79,7 +79,7 @@ export function limitAhead(): (bytes: number) => HookproofError | undefined {
   return (bytes) => {
     count += 1;
     length += bytes;
-    return count > MAX_AHEAD || length > MAX_BYTES_AHEAD
+    return count > MAX_AHEAD || length > MAX_HEADER_BYTES_AHEAD
       ? new HookproofError(
           "RESPONSE_INVALID",
           "More than 20 informational answers (1xx), or more than 16 KiB of them, came ahead of an answer.",
@@ -91,11 +91,6 @@ export function limitAhead(): (bytes: number) => HookproofError | undefined {
 /** The error of a request that took too long. */
 export function timedOut(what: string, ms: number): HookproofError {
   return new HookproofError("TIMED_OUT", `No ${what} within ${Math.ceil(ms)} ms.`);
-}
-
-/** The error of a request that its caller ended. */
-export function aborted(): HookproofError {
-  return new HookproofError("ABORTED", "Interrupted while the request was under way.");
 }
 
 const WORDS: Partial<Record<ErrorCode, string>> = {

@@ -5,6 +5,7 @@ import { isLoopbackHost } from "../../core/address.js";
 import type { HookproofError } from "../../core/errors.js";
 import { checkOptions, type OptionNames } from "../../core/options.js";
 import {
+  aborted,
   asUnsent,
   missingHeaders,
   publicAddresses,
@@ -16,7 +17,7 @@ import { boundTunnels } from "./bytes-ahead.js";
 import { keptAgents, loadedHttp, loadHttp, unkeptAgents } from "./connections.js";
 import { isOver, runExchange, type Target } from "./exchange.js";
 import { guardedLookup, type Resolve } from "./guarded-lookup.js";
-import { aborted, timedOut } from "./transport-errors.js";
+import { timedOut } from "./transport-errors.js";
 
 /** Whether header lines are sent as they are, one name standing twice included. */
 export const KEEPS_HEADER_LINES: boolean = true;

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import type { HookproofError } from "../../core/errors.js";
 import { type HeaderPair, headerPairs } from "../../core/headers.js";
 import {
+  aborted,
   asUnsent,
   missingHeaders,
   type Transport,
@@ -12,7 +13,6 @@ import {
 } from "../transport.js";
 import { type CountingSocket, tooMuchAhead, watchBytesAhead } from "./bytes-ahead.js";
 import {
-  aborted,
   limitAhead,
   nodeCode,
   proxyFailed,

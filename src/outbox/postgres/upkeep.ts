@@ -1,6 +1,6 @@
 // Expiry and removal in PostgreSQL.
 import { type Database, jsonLiteral, literal } from "../../postgres/database.js";
-import { CHANGE_KEPT_MS, SHARED_BODY_MS } from "../engine.js";
+import { CHANGE_KEPT_MS, HELD_PAGES, SHARED_BODY_MS } from "../engine.js";
 import type { OutboxStore } from "../outbox-store.js";
 import type { ExpiredEvent } from "../records.js";
 import { FOUND, type Found, isAfter, removeFound } from "./dead-letters.js";
@@ -25,9 +25,6 @@ const SUMMED_RUNS = 100;
 
 /** What the removal of events in each state changes in the counts of pending, delivered and dead ones. */
 const REMOVED = { delivered: "0, -count(*), 0", cancelled: "0, 0, 0" };
-
-/** How many pages of old dead letters one call passes that all hold up their keys. */
-const HELD_PAGES = 20;
 
 /** An expired event, and the last places of its listener's: of those that were tried, and of those that never were. */
 interface ExpiredRow extends Omit<ExpiredEvent, "enqueuedAt"> {

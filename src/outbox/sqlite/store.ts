@@ -8,7 +8,7 @@ import {
   preparedQueries,
   type SqliteDatabase,
 } from "../../sqlite/database.js";
-import { filterCopy } from "../engine.js";
+import { filterCopy, HELD_PAGES } from "../engine.js";
 import type { OutboxStore } from "../outbox-store.js";
 import type { ListenerStats, OutboxEntry } from "../records.js";
 import { clockFollower } from "./clock.js";
@@ -256,9 +256,6 @@ class SqliteStore implements Store {
     return work();
   }
 }
-
-/** How many pages of old dead letters one call of `prune` passes that all hold up their keys. */
-const HELD_PAGES = 20;
 
 /** The enqueueing over each connection, which is checked when it is first used. */
 function eventWriters(own: SqliteDatabase): (db: SqliteDatabase) => ReturnType<typeof eventWriter> {

@@ -1,7 +1,6 @@
 // What an answer means to a transmitter of security event tokens.
 import type { VerdictCode } from "../../core/errors.js";
-import { parseJson } from "../../core/json.js";
-import { isObject } from "../../events/security-events.js";
+import { isObject, parseJson } from "../../core/json.js";
 import { type Answer, type Classification, classifyAnswer, classifyRefusal } from "../classification.js";
 import type { SchemeAnswers } from "../scheme.js";
 

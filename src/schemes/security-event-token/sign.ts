@@ -1,10 +1,10 @@
 // The signer of security event tokens.
 import { decodeUtf8, utf8 } from "../../core/bytes.js";
 import { HookproofError } from "../../core/errors.js";
-import { lostByParsing, parseJson } from "../../core/json.js";
+import { isObject, lostByParsing, parseJson } from "../../core/json.js";
 import { checkOptions } from "../../core/options.js";
 import { shownAs } from "../../core/shown.js";
-import { eventsFault, isObject } from "../../events/security-events.js";
+import { eventsFault } from "../../events/security-events.js";
 import { type SigningKeySource, tokenSigner } from "../../jwt/sign-token.js";
 import type { Scheme, Signer } from "../scheme.js";
 import { classify } from "./answers.js";

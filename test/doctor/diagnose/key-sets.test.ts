@@ -61,11 +61,23 @@ describe("a document that is no key set", () => {
   });
 });
 
+// RFC 7518, section 6, and `priv` of draft-ietf-cose-dilithium for AKP keys.
+it.each(["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"])(
+  "a key set with the private member %s is named, as a listener refuses it",
+  async (member) => {
+    const document = { keys: [jwk, { kty: "AKP", [member]: "AA" }] };
+    expect(() => localKeys(document as unknown as Jwks)).toThrow(`(member ${member})`);
+    const mistakes = await mistakesIn(document, "Key-1");
+    expect(mistakes.map(({ id }) => id)).toContain("key-set-private");
+  },
+);
+
 describe("a kid", () => {
   it.each<[what: string, ofSet: unknown, ofToken: unknown, expected: string[]]>([
     ["that is right", "Key-1", "Key-1", []],
     ["in another case", "key-1", "Key-1", ["kid-other-case"]],
     ["with a space", "Key-1 ", "Key-1", ["kid-other-case"]],
+    ["in quotes", '"Key-1"', "Key-1", ["kid-other-case"]],
     ["that is a number in the set", 7, "7", ["kid-other-type"]],
     ["that is a number in the token", "7", 7, ["kid-other-type"]],
     ["that is missing in the set", undefined, "Key-1", ["kid-missing-in-key-set"]],

@@ -6,6 +6,7 @@ import { shown } from "../../../core/shown.js";
 import { eventsFault } from "../../../events/security-events.js";
 import { isAlgorithm } from "../../../jwt/algorithms.js";
 import { rawFromDer } from "../../../jwt/sign-token.js";
+import { isTyp } from "../../../jwt/token.js";
 import { SET_TYP } from "../../../schemes/security-event-token/sign.js";
 import type { FoundMistake } from "../../rows/mistake.js";
 import { kidsInWords } from "../kids-in-words.js";
@@ -33,8 +34,7 @@ export const HEADER_MISTAKES: readonly FoundMistake<TokenRequestFacts>[] = [
     fix: SIGN_HEADER,
     find({ header: { typ }, segments }) {
       if (segments.length !== 3) return false;
-      if (typeof typ === "string" && typ.toLowerCase().replace(/^application\//, "") === SET_TYP)
-        return false;
+      if (isTyp(typ, SET_TYP)) return false;
       return `typ is ${typ === undefined ? "missing" : shown(typ)}, not ${SET_TYP} (RFC 8417 section 2.3): it could be taken for another kind of token.`;
     },
   },
