@@ -77,7 +77,7 @@ function doors() {
 function roomsIn(folders) {
   const files = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
-      .filter((name) => /\.tsx?$/.test(name))
+      .filter((name) => /\.(?:tsx?|js)$/.test(name))
       .map((name) => `${folder}/${name}`),
   );
   const rooms = /** @type {Map<string, string[]>} */ (new Map());

@@ -43,21 +43,25 @@ function rightsOf(folder: string): string[] {
 
 const rights: PackageRights = { service: rightsOf("service/"), cli: rightsOf("cli/") };
 
-function filesIn(folder: string): SourceFile[] {
+function filesIn(folder: string, ending = /\.tsx?$/): SourceFile[] {
   const url = new URL(`${folder}/`, root);
   if (!existsSync(url)) return [];
   return readdirSync(url, { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.tsx?$/.test(name))
+    .filter((name) => ending.test(name))
     .map((name) => ({ path: `${folder}/${name}`, text: readFileSync(new URL(name, url), "utf8") }));
 }
 
-const files = ["src", "service/src", "service/inspector", "cli/src"].flatMap(filesIn);
+/** Every source, also the plain JavaScript of the processes that evaluate expressions. */
+const files = ["src", "service/src", "service/inspector", "cli/src"].flatMap((folder) =>
+  filesIn(folder, /\.(?:tsx?|js)$/),
+);
 
 const isHelper = ({ path }: SourceFile) => !/\.test\.ts$|node_modules/.test(path);
 
 describe("the house as it stands", () => {
   it("is read: every room of the rules has files, and every room is in the rules", () => {
     const library = files.filter(({ path }) => path.startsWith("src/"));
+    expect(files.filter(({ path }) => path.endsWith(".js")).length).toBeGreaterThan(10);
     expect([...new Set(library.map(({ path }) => roomOf(path)))].sort()).toEqual(Object.keys(ROOMS).sort());
   });
 
@@ -106,7 +110,7 @@ describe("the house as it stands", () => {
     // Files of the main project share what they import, so a hook at the top of a helper is registered once; vitest itself
     // reads worker.ts for each.
     const helpers = ["test", "service/test", "cli/test"]
-      .flatMap(filesIn)
+      .flatMap((folder) => filesIn(folder))
       .filter((file) => isHelper(file) && file.path !== "test/kit/worker.ts");
     expect(helpers.length).toBeGreaterThan(50);
     const hooked = /^(?:before|after)(?:Each|All)\(/m;
@@ -114,7 +118,9 @@ describe("the house as it stands", () => {
   });
 
   it("has tests that wait for no real time, choose by no word of their own and are tried once", () => {
-    const tests = ["test", "service/test", "cli/test"].flatMap(filesIn).filter((file) => !isHelper(file));
+    const tests = ["test", "service/test", "cli/test"]
+      .flatMap((folder) => filesIn(folder))
+      .filter((file) => !isHelper(file));
     expect(tests.length).toBeGreaterThan(300);
     expect(tests.flatMap(testViolationsOf)).toEqual([]);
   });

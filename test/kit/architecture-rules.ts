@@ -122,7 +122,7 @@ const PACKAGES: Readonly<Record<string, (path: string) => boolean>> = {
 };
 
 const FORBIDDEN_NAME = /^(?:utils?|helpers?|types?|common|misc)\b/;
-const KEBAB_CASE = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.d)?\.tsx?$/;
+const KEBAB_CASE = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.d)?\.(?:tsx?|js)$/;
 const MAX_LINES = 400;
 const PAGE = "service/inspector/";
 

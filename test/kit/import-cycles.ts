@@ -45,5 +45,5 @@ function targetsOf({ path, text }: SourceFile, files: readonly SourceFile[], wit
   return importsOf(text)
     .filter(({ from, typeOnly }) => from.startsWith(".") && (withTypes || !typeOnly))
     .map(({ from }) => normalize(join(dirname(path), from)).replace(/\.js$/, ""))
-    .flatMap((target) => [`${target}.ts`, `${target}.tsx`].filter((file) => known.has(file)));
+    .flatMap((target) => [`${target}.ts`, `${target}.tsx`, `${target}.js`].filter((file) => known.has(file)));
 }

@@ -1,5 +1,5 @@
-// Runs as a process of its own, so that no expression can hang the service or use up its memory. Plain
-// JavaScript, as it is started by Node itself, from the sources in tests and from dist in use.
+// Evaluates expressions in a process of its own, so that none can hang the service or use up its memory.
+// Plain JavaScript, as it is started by Node itself, from the sources in tests and from dist in use.
 import vm from "node:vm";
 import { Worker } from "node:worker_threads";
 import { isCelError } from "@bufbuild/cel";

@@ -1,3 +1,4 @@
+// What expressions are planned with, and what a tree gives.
 import { celEnv, celMap, plan } from "@bufbuild/cel";
 import { strings as upstreamStrings } from "@bufbuild/cel/ext";
 import { noting } from "./follow.js";

@@ -1,3 +1,4 @@
+// A failure of an expression, by its code.
 /** A failure with one of the codes of `StepFailure`. */
 export class Failure extends Error {
   constructor(code, message) {

@@ -1,4 +1,4 @@
-// Functions that replace a function of @bufbuild/cel which gives a wrong value, or a value where CEL has an error.
+// Functions in place of those of @bufbuild/cel that give a wrong value, or a value where CEL has an error.
 import {
   CelScalar,
   celEnv,

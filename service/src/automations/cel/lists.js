@@ -1,3 +1,4 @@
+// Lists that a macro adds one entry after another to.
 import { celList } from "@bufbuild/cel";
 
 const { constructor: ArrayList } = celList([]);

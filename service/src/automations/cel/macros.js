@@ -1,5 +1,6 @@
-// Macros with two variables, as cel-spec's extension "comprehensions" describes them. The parser of @bufbuild/cel
-// expands macros with one variable, and leaves the others as calls of functions that do not exist.
+// Macros with two variables, as cel-spec's extension "comprehensions" describes them.
+// The parser of @bufbuild/cel expands macros with one variable, and leaves the others as calls of functions that do
+// not exist.
 import { partsAt, withParts } from "./tree.js";
 
 /** Under which name a fold keeps what it has so far: the parser's own, which no expression can write. */

@@ -1,3 +1,4 @@
+// Parses expressions, and says where each of their parts stands.
 import { parse, unparse } from "@bufbuild/cel";
 import { Failure, isTooLarge } from "./failure.js";
 import { MacroError, withMacros } from "./macros.js";

@@ -1,5 +1,5 @@
-// Fields in backquotes, such as ctx.trigger.`content-type`, which the parser of @bufbuild/cel does not know. They are
-// replaced by names of the same length before it reads the expression, and put back into what it made of it.
+// Fields in backquotes, such as ctx.trigger.`content-type`, which the parser of @bufbuild/cel does not know.
+// They are replaced by names of the same length before it reads the expression, and put back into what it made of it.
 import { withParts } from "./tree.js";
 
 /** Comments and texts, which may contain backquotes, and fields in backquotes. */

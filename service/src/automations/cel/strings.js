@@ -1,5 +1,6 @@
-// The functions of texts that count characters. CEL counts code points. The functions of @bufbuild/cel count code
-// units, so that an emoji is two characters and may be cut in half.
+// The functions of texts that count characters.
+// CEL counts code points. The functions of @bufbuild/cel count code units, so that an emoji is two characters and may
+// be cut in half.
 import { CelScalar, celFunc, celMethod, listType } from "@bufbuild/cel";
 
 const { BOOL, INT, STRING } = CelScalar;

@@ -1,3 +1,4 @@
+// Turns JSON into values of CEL, and back.
 import { isCelList, isCelMap, isCelType, isCelUint } from "@bufbuild/cel";
 import { toJson } from "@bufbuild/protobuf";
 import { Failure } from "./failure.js";
