@@ -14,7 +14,7 @@ it("a worker that was killed stays with its last sign, and one that was stopped 
   try {
     const work = join(stage.folder, "work");
     const { store } = otherProgram(join(work, "app.db"));
-    const seen = async () => (await store.workers?.())?.map(({ name }) => name).sort();
+    const seen = async () => (await store.workers()).map(({ name }) => name).sort();
     const status = async (flags = "") =>
       (await stage.runInOne(`hookproof outbox status --outbox app.db ${flags}`)).join("\n");
     expect(await stage.run(`hookproof outbox work --outbox app.db --worker ${"x".repeat(201)}`)).toContain(

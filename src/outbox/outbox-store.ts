@@ -132,10 +132,9 @@ export interface OutboxStore<Tx = unknown> {
   /**
    * Finds the leases under which events of a listener were handed out last, where none has ended, or been given back or
    * rescheduled since; also those that have expired, as they stay valid until the next claim. Changes nothing. Receivers
-   * that fetch their events say by the id alone, later and maybe to another process, what has arrived. A store without
-   * it serves no such receiver.
+   * that fetch their events say by the id alone, later and maybe to another process, what has arrived.
    */
-  leases?(
+  leases(
     listener: string,
     ids: readonly string[],
   ): Promise<readonly Pick<ClaimedEvent, "lease" | "attempt">[]>;
@@ -195,10 +194,9 @@ export interface OutboxStore<Tx = unknown> {
   pending(filter: EventFilter, limit: number): Promise<readonly OutboxEntry[]>;
   /**
    * Notes that a worker is alive, which it says each 10 seconds; with `isGone` that it has stopped, so that nothing is
-   * left of it. Forgets those that were last seen more than a day ago. It began `runsForMs` ago. A store without it knows
-   * no workers.
+   * left of it. Forgets those that were last seen more than a day ago. It began `runsForMs` ago.
    */
-  alive?(
+  alive(
     worker: { readonly id: string; readonly name: string; readonly runsForMs: number },
     isGone?: boolean,
   ): Promise<void>;
@@ -206,7 +204,7 @@ export interface OutboxStore<Tx = unknown> {
    * The workers that were not stopped, at most 100, those seen last first: `{ id, name, startedAt, lastSeenAt, silentMs }`,
    * by the store's clock. When that is put back, none is ahead of it.
    */
-  workers?(): Promise<
+  workers(): Promise<
     readonly {
       readonly id: string;
       readonly name: string;

@@ -91,17 +91,16 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown, Nam
   stats(): Promise<readonly ListenerStats[]>;
   /**
    * The workers that were not stopped, at most 100, those seen last first: `{ id, name, startedAt, lastSeenAt, silentMs }`.
-   * One that was killed stays for a day. `undefined` where a store of your own keeps none.
+   * One that was killed stays for a day.
    */
   workers(): Promise<
-    | readonly {
-        readonly id: string;
-        readonly name: string;
-        readonly startedAt: number;
-        readonly lastSeenAt: number;
-        readonly silentMs: number;
-      }[]
-    | undefined
+    readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly startedAt: number;
+      readonly lastSeenAt: number;
+      readonly silentMs: number;
+    }[]
   >;
   /**
    * Stops the deliveries to a listener, in every worker, until `resume`. Attempts under way end as usual. `enqueue`
@@ -272,7 +271,7 @@ class StoredOutbox<Events extends object, Tx, Names extends string> implements O
   }
 
   async workers(): ReturnType<Outbox["workers"]> {
-    return this.#store.workers?.();
+    return this.#store.workers();
   }
 
   async pause(listener: string, { reason }: { readonly reason?: string } = {}): Promise<void> {

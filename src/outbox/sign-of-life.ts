@@ -36,7 +36,7 @@ export class SignOfLife {
   /** Says that the worker is alive if it is time to; never throws. While a store does not answer, it is asked once. */
   begin(): void {
     const now = monotonicMs(this.#context.clock);
-    if (!this.#context.store.alive || this.#underWay || now < this.#due) return;
+    if (this.#underWay || now < this.#due) return;
     this.#startedAt ??= now;
     this.#due = now + SAY_EVERY_MS;
     this.#underWay = this.#say(false).finally(() => {
@@ -56,7 +56,7 @@ export class SignOfLife {
     try {
       const now = monotonicMs(clock);
       const runsForMs = now - (this.#startedAt ?? now);
-      await store.alive?.({ id: this.#id, name: this.#name, runsForMs }, isGone);
+      await store.alive({ id: this.#id, name: this.#name, runsForMs }, isGone);
       this.#isFailing = false;
     } catch (error) {
       await this.#reportFailure(error, isGone);

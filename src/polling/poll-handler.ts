@@ -97,8 +97,7 @@ export function securityEventPollHandler(options: {
     wait: "function",
   });
   const { store, listener, signer, authorize, leaseMs = 60_000, waitMs = 30_000 } = options;
-  if (typeof store?.claim !== "function" || typeof store.leases !== "function")
-    throw new TypeError("store must be that of an outbox, and one that finds leases");
+  if (typeof store?.leases !== "function") throw new TypeError("store must be that of an outbox");
   if (typeof listener !== "string" || listener === "") throw new TypeError("listener must be a text");
   if (typeof authorize !== "function") throw new TypeError("authorize must be a function");
   checkWholeNumber("leaseMs", leaseMs);
@@ -205,7 +204,7 @@ class Endpoint {
     const ids = [...new Set([...ack, ...setErrs.keys()])];
     if (ids.length === 0) return;
     const startedAt = clock.now();
-    const found = (await store.leases?.(listener, ids)) ?? [];
+    const found = await store.leases(listener, ids);
     const delivered = found.filter(({ lease }) => !setErrs.has(lease.id));
     await store.markDelivered(
       delivered.map(({ lease, attempt: number }) => {

@@ -16,7 +16,7 @@ describeInBrowser("the page of an outbox", (browser) => {
     folder = await mkdtemp(join(tmpdir(), "hookproof-outbox-page-"));
     const store = sqliteStore({ open: () => openSqlite(join(folder, "app.db"), { from: import.meta.url }) });
     stage = await shownOutbox(store, { allow: ["redrive", "pause"] });
-    await store.alive?.({ id: "w1", name: `web <b>1</b>`, runsForMs: 60_000 });
+    await store.alive({ id: "w1", name: `web <b>1</b>`, runsForMs: 60_000 });
   });
   afterAll(async () => {
     await stage.stop();

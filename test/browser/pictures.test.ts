@@ -97,7 +97,7 @@ describeWith("HOOKPROOF_SCREENSHOTS=1", process.env.HOOKPROOF_SCREENSHOTS)(
       });
       await outbox.outbox.pause("well", { reason: "their maintenance until 18:00" });
       outbox.outbox.start();
-      await store.alive?.({ id: "another", name: "orders-2:815", runsForMs: 5_400_000 });
+      await store.alive({ id: "another", name: "orders-2:815", runsForMs: 5_400_000 });
       const { page, context } = await openPage(browser, outbox.page.pageUrl);
       await page.locator(".dead").waitFor();
       await page.getByText("orders-2:815").waitFor();

@@ -1,7 +1,8 @@
 // The URIs of the published event types: a type that is spelt otherwise than in its standard is ignored by every receiver.
 import { CAEP, RISC, SCIM, SSF, securityEvent } from "hookproof/set";
 import { describe, expect, it } from "vitest";
-import { eventsFault, isObject } from "../../src/events/security-events.js";
+import { isObject } from "../../src/core/json.js";
+import { eventsFault } from "../../src/events/security-events.js";
 
 /** As the standards write them, in whole: nothing here is made of parts. */
 const PUBLISHED = {

@@ -110,7 +110,9 @@ export function linkedStore(
     find: (id) => call("find", () => inner.find(id)),
     stats: () => call("stats", () => inner.stats()),
     now: () => call("now", () => inner.now()),
-    ...(signs && { alive: (...given) => call("alive", async () => inner.alive?.(...given)) }),
+    alive: (...given) => (signs ? call("alive", () => inner.alive(...given)) : Promise.resolve()),
+    workers: () => call("workers", () => inner.workers()),
+    leases: (listener, ids) => call("leases", () => inner.leases(listener, ids)),
     followClock: () => call("followClock", () => inner.followClock()),
     prune: (before) =>
       call(

@@ -2,14 +2,14 @@
 import type { OutboxStore } from "hookproof/outbox/store";
 import { exactTime, shownAge, shownTime } from "../times.js";
 
-type SeenWorkers = Awaited<ReturnType<NonNullable<OutboxStore["workers"]>>>;
+type SeenWorkers = Awaited<ReturnType<OutboxStore["workers"]>>;
 
 /** A worker says each 10 seconds that it is alive; one that has not for so long stands out. */
 const SILENT_MS = 60_000;
 
-/** The workers, where the store keeps them: a role may lack the right to read them, and sees what waits all the same. */
+/** The workers, where they may be read: a role may lack the right to read them, and sees what waits all the same. */
 export async function seenWorkers(store: OutboxStore): Promise<SeenWorkers | undefined> {
-  return store.workers?.().catch(() => undefined);
+  return store.workers().catch(() => undefined);
 }
 
 /** What programs are told of a worker. */

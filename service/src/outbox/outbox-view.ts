@@ -20,9 +20,8 @@ import { attemptView, codeIn, failureOf, wordsOf } from "./words.js";
 /** What the page needs of an outbox. */
 export type ShownOutbox = Pick<
   Outbox,
-  "stats" | "pending" | "deadLetters" | "find" | "redrive" | "pause" | "resume"
-> &
-  Partial<Pick<Outbox, "workers">>;
+  "stats" | "pending" | "deadLetters" | "find" | "redrive" | "pause" | "resume" | "workers"
+>;
 
 /** What the page shows of an outbox. */
 export interface OutboxView {
@@ -137,7 +136,7 @@ function ownFailure(error: ListenerError): Failure {
 
 /** The workers, each last seen as long ago as the store says; a role may lack the right to read them. */
 async function workersOf(outbox: ShownOutbox, now: number): Promise<readonly WorkerView[] | undefined> {
-  const workers = await outbox.workers?.().catch(() => undefined);
+  const workers = await outbox.workers().catch(() => undefined);
   return workers?.slice(0, LIMITS.workers).map(({ id, name, startedAt, lastSeenAt, silentMs }) => ({
     id,
     name,

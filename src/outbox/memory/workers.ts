@@ -2,15 +2,14 @@
 import { MAX_WORKERS, WORKER_KEPT_MS } from "../engine.js";
 import type { OutboxStore } from "../outbox-store.js";
 
-type Store = Required<OutboxStore>;
-type SeenWorker = Awaited<ReturnType<Store["workers"]>>[number];
+type SeenWorker = Awaited<ReturnType<OutboxStore["workers"]>>[number];
 
 /** The workers that were seen and not stopped. */
 export class MemoryWorkers {
   readonly #seen = new Map<string, Omit<SeenWorker, "silentMs">>();
 
   alive(
-    { id, name, runsForMs }: Parameters<Store["alive"]>[0],
+    { id, name, runsForMs }: Parameters<OutboxStore["alive"]>[0],
     isGone: boolean | undefined,
     now: number,
   ): void {

@@ -5,8 +5,7 @@ import type { OutboxStore } from "../outbox-store.js";
 import type { OutboxNames } from "./names.js";
 import { ms } from "./rows.js";
 
-type Store = Required<OutboxStore>;
-type SeenWorker = Awaited<ReturnType<Store["workers"]>>[number];
+type SeenWorker = Awaited<ReturnType<OutboxStore["workers"]>>[number];
 
 /** How many forgotten workers one sign of life removes: another role may have written any number. */
 const BATCH = 1_000;
@@ -15,7 +14,7 @@ const BATCH = 1_000;
 export function seenWorkers(
   database: Database,
   { worker }: OutboxNames,
-): Pick<Store, "alive" | "workers"> & { followClock(backMs: number): Promise<void> } {
+): Pick<OutboxStore, "alive" | "workers"> & { followClock(backMs: number): Promise<void> } {
   return {
     async alive({ id, name, runsForMs }, isGone = false) {
       const own = `${literal(id)}::uuid`;

@@ -60,7 +60,7 @@ export function claimOf(db: SqliteDatabase): (request: ClaimRequest, now: number
       const { concurrency = Number.POSITIVE_INFINITY, rate } = share;
       const allowed = rate ? allowedBy(rate, pace, now) : share.most;
       const max = Math.min(share.most, concurrency - leased, allowed);
-      return max > 0 ? [{ listener, most: max, share, pace, rows: [] }] : [];
+      return max > 0 ? [{ listener, max, share, pace, rows: [] }] : [];
     });
   }
 
@@ -74,7 +74,7 @@ export function claimOf(db: SqliteDatabase): (request: ClaimRequest, now: number
     const keep = (one: OpenListener, found: readonly ClaimedRow[], wanted: number) => {
       one.rows.push(...found);
       left -= found.length;
-      if (found.length < wanted || one.rows.length === one.most) open.delete(one);
+      if (found.length < wanted || one.rows.length === one.max) open.delete(one);
     };
     while (left > 0 && open.size > 0) {
       const part = Math.ceil(left / open.size);
@@ -86,7 +86,7 @@ export function claimOf(db: SqliteDatabase): (request: ClaimRequest, now: number
         for (const one of first) keep(one, [rows.get(one.listener) ?? []].flat(), 1);
       } else
         for (const one of open) {
-          const wanted = Math.min(part, left, one.most - one.rows.length);
+          const wanted = Math.min(part, left, one.max - one.rows.length);
           if (wanted === 0) break;
           const { listener, share } = one;
           const found = ask<ClaimedRow>("claim", ...lease, listener, now, now - share.windowMs, now, wanted);
@@ -107,7 +107,7 @@ export function claimOf(db: SqliteDatabase): (request: ClaimRequest, now: number
 /** A listener that a claim may take events of. */
 interface OpenListener {
   readonly listener: string;
-  readonly most: number;
+  readonly max: number;
   readonly share: ClaimShare;
   readonly pace: number;
   /** What was taken. */

@@ -57,12 +57,11 @@ export const leaseRules = [
     "leases are found by the ids of their events until these end, also when they have expired",
     async (bench) => {
       const { put, take, takeOne, deliver, store, subject } = bench;
-      if (!store.leases) return;
       const events = [event("one"), event("two", { orderingKey: "key" }), event("three")];
       await put(...events);
       const ids = events.map(({ id }) => id);
       const found = async (listener = LISTENER) =>
-        [...((await store.leases?.(listener, [...ids, "no id"])) ?? [])].sort(
+        [...(await store.leases(listener, [...ids, "no id"]))].sort(
           (a, b) => ids.indexOf(a.lease.id) - ids.indexOf(b.lease.id),
         );
       expectSame("before a claim", await found(), []);

@@ -119,7 +119,7 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
     const store = outbox.store({ pool });
     const told = await delivers(store);
     expect(told.filter(({ type }) => type === "store-changed" || type === "warning")).toEqual([]);
-    expect(await store.workers?.()).toEqual([]); // it has said that it stopped
+    expect(await store.workers()).toEqual([]); // it has said that it stopped
     const [event] = [outboxEvent("dead")];
     await store.enqueue([event]);
     const [claimed] = await store.claim({
@@ -172,6 +172,6 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
     expect(said.filter((message) => message.includes("this worker"))).toEqual([
       'The outbox cannot note that this worker has stopped. Cause: "permission denied for table worker"',
     ]);
-    expect(await store.workers?.()).toHaveLength(1); // it is seen, and could not be removed when it stopped
+    expect(await store.workers()).toHaveLength(1); // it is seen, and could not be removed when it stopped
   });
 });

@@ -151,8 +151,8 @@ describeWith("postgresql", postgres)("tables of version 1", () => {
     expect(await version()).toEqual([{ version: 6 }]);
     const fewRights = postgresStore({ pool: few });
     await fewRights.enqueue([outboxEvent("one")]);
-    await fewRights.alive?.({ id: outboxEvent("any").id, name: "web 1", runsForMs: 0 });
-    expect(await fewRights.workers?.()).toMatchObject([{ name: "web 1" }]);
+    await fewRights.alive({ id: outboxEvent("any").id, name: "web 1", runsForMs: 0 });
+    expect(await fewRights.workers()).toMatchObject([{ name: "web 1" }]);
     await few.end();
     await pool.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
   });
