@@ -184,6 +184,9 @@ export function field(name: string, value: string): string {
   return `  ${name.padEnd(10)} ${value}`;
 }
 
+/** The fewest columns that text is laid out in. */
+export const NARROWEST = 30;
+
 /**
  * Characters that steer a terminal, turn the direction of text or hide it. The library's `shown` has the same set;
  * test/core/steering.test.ts holds them equal, as a package's insides are not imported by another.

@@ -74,7 +74,7 @@ const AGE_UNITS: readonly (readonly [ms: number, unit: string])[] = [
 
 /** A length of time in its largest unit, such as `5m`. */
 export function shownAge(ms: number): string {
-  const [size, unit] = AGE_UNITS.find(([least]) => ms >= least) ?? [1, "ms"];
+  const [size, unit] = AGE_UNITS.find(([min]) => ms >= min) ?? [1, "ms"];
   return `${Math.floor(ms / size)}${unit}`;
 }
 

@@ -1,13 +1,12 @@
 // Lays out help for people.
 import { type Command, type Flag, GLOBAL_FLAGS, type Positional } from "../command.js";
 import type { Io, Terminal } from "../io.js";
-import { type Paint, painter } from "../output.js";
+import { NARROWEST, type Paint, painter } from "../output.js";
 import { COMMANDS, GROUPS, SECTIONS } from "./registry.js";
 
 /** The width of text that goes to no terminal, and the widest that is still good to read. */
 const WIDTH = 80;
 const WIDEST = 120;
-const NARROWEST = 30;
 const COMMON_EXITS = [
   [0, "success"],
   [1, "unexpected failure"],

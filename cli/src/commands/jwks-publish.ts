@@ -11,7 +11,7 @@ import {
 import type { Command, Context } from "../command.js";
 import { PLAIN_HTTP_FLAG } from "../credentials/flags.js";
 import { EXIT, refuseIdle, usageError } from "../failure.js";
-import { openStore, PRIVATE_STORE_FLAGS } from "../keys/key-store-flags.js";
+import { ofRotation, openStore, PRIVATE_STORE_FLAGS } from "../keys/key-store-flags.js";
 import { keySetTransport } from "../keys/keys.js";
 import { countOf, type Output } from "../output.js";
 import { shownTime, WAITED } from "../times.js";
@@ -167,11 +167,7 @@ async function createLook(
   return async () => {
     if (rotateEvery !== undefined)
       await store.rotateDue(rotateEvery).catch((error: unknown) => {
-        throw error instanceof RangeError
-          ? usageError(
-              `--rotate-every must be longer than a key is published before it signs: ${error.message}.`,
-            )
-          : error;
+        throw ofRotation(error);
       });
     const done = await publishKeySet(store, options);
     const shown = JSON.stringify({ ...done, uploaded: false });

@@ -5,7 +5,7 @@ import type { Command } from "../command.js";
 import { nextStep } from "../config/next-step.js";
 import { EXIT, usageError } from "../failure.js";
 import { stopped } from "../io.js";
-import { openStore, PRIVATE_STORE_FLAGS } from "../keys/key-store-flags.js";
+import { ofRotation, openStore, PRIVATE_STORE_FLAGS } from "../keys/key-store-flags.js";
 import type { Output } from "../output.js";
 import { reportServed, SERVING_FLAGS, servingOptions, started, warnIfOpen } from "../serve/serving.js";
 import { wordOf } from "../shell-word.js";
@@ -108,9 +108,7 @@ async function rotateRegularly(
       );
   };
   await look().catch((error: unknown) => {
-    throw error instanceof RangeError
-      ? usageError(`--rotate-every must be longer than a key is published before it signs: ${error.message}.`)
-      : error;
+    throw ofRotation(error);
   });
   const timer = setInterval(
     () =>

@@ -4,7 +4,7 @@ import { secretFingerprint } from "hookproof";
 import type { Command, Context } from "../command.js";
 import { storeOf } from "../config/folder-file.js";
 import { nextStep } from "../config/next-step.js";
-import { isAddress } from "../config/settings.js";
+import { isAddress, LISTENER_ID } from "../config/settings.js";
 import { REACH_FLAGS } from "../credentials/flags.js";
 import { EXIT, refuseIdle, usageError } from "../failure.js";
 import { createOwnFile, removalOf } from "../files/written-file.js";
@@ -178,7 +178,7 @@ async function chosenListener(context: Context): Promise<ChosenListener> {
     throw usageError("--write-secret is for a listener with a secret; this one has a key set.");
   const forwarding = await forwardingOf(context, expecting.method, expecting.secret);
   const id = args.text("listener-id") ?? "lst_local";
-  if (!/^[A-Za-z0-9_-]{1,128}$/.test(id))
+  if (!LISTENER_ID.test(id))
     throw usageError(
       `--listener-id must be letters, digits, - or _, 128 at most, not ${JSON.stringify(id)}.`,
     );

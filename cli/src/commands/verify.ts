@@ -6,7 +6,7 @@ import { type CapturedRequest, judged } from "../capture/raw-request.js";
 import { ownTime, timesOfToken } from "../capture/request-time.js";
 import type { Args, Command, Context } from "../command.js";
 import { nextStep } from "../config/next-step.js";
-import { INGESTION_PATH } from "../config/settings.js";
+import { INGESTION_PATH, LISTENER_ID } from "../config/settings.js";
 import { type FoundSecrets, fingerprintsOf } from "../credentials/origin-rule.js";
 import { findSecrets } from "../credentials/secrets.js";
 import { shownUrl } from "../credentials/typed-target.js";
@@ -367,7 +367,7 @@ function locate(url: string): { id: string; baseUrl: string } {
   const at = path.lastIndexOf(INGESTION_PATH);
   if (at < 0) throw usageError(`--url must be a listener's URL, ending in ${INGESTION_PATH}{listener_id}.`);
   const id = path.slice(at + INGESTION_PATH.length);
-  if (!/^[A-Za-z0-9_-]{1,128}$/.test(id))
+  if (!LISTENER_ID.test(id))
     throw usageError(
       `${JSON.stringify(id)} cannot be a listener's id: use 1 to 128 letters, digits, "-" and "_".`,
       "Give the listener's URL with --url.",

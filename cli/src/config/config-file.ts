@@ -25,10 +25,11 @@ export type ConfigDocument = SettingValues & {
 };
 
 const MAX_BYTES = 4 * 1024 * 1024;
-const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+/** What may name a profile: it is part of a file's name. */
+export const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const SECRETS = /^(?:secret|secrets|password|token|privatekey|private_key|passphrase)$/i;
 
-/** A profile's name, or a refusal: it is part of a file's name. */
+/** A profile's name, or a refusal. */
 export function checkProfileName(name: string): string {
   if (PROFILE_NAME.test(name)) return name;
   throw usageError(

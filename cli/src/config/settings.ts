@@ -2,6 +2,9 @@
 import { dirname, resolve } from "node:path";
 import { SCHEME_NAMES } from "../schemes/schemes.js";
 
+/** A listener's id, as it stands in a path. */
+export const LISTENER_ID: RegExp = /^[A-Za-z0-9_-]{1,128}$/;
+
 /** Where the service takes events, below its base URL: the path before a listener's id. */
 export const INGESTION_PATH = "/api/v1/webhooks/incoming/";
 

@@ -209,22 +209,27 @@ export function unreadable(path: string, error: unknown): CliError {
   return new CliError(EXIT.setup, "FILE_UNREADABLE", `${path} cannot be read: ${reasonOf(error)}.`);
 }
 
+/** Why, by the system's own code: the library's words, which test/core/file-reasons.test.ts holds, and some more. */
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file or folder",
-  ENOTDIR: "a part of the path is no folder",
-  EISDIR: "it is a folder",
   EACCES: "this user may not",
+  EBADF: "it is not open for reading",
+  EBUSY: "another program holds it",
+  EDQUOT: "this user's share of the disk is used up",
+  EEXIST: "something else is there already",
+  EFBIG: "it is too large",
+  EIO: "the disk failed",
+  EISDIR: "it is a folder",
+  ELOOP: "its links lead in a circle",
+  EMFILE: "this process has too many files open",
+  ENAMETOOLONG: "its name is too long",
+  ENFILE: "this machine has too many files open",
+  ENOENT: "there is no such file or folder",
+  ENOSPC: "the disk is full",
+  ENOTDIR: "a part of the path is no folder",
+  ENXIO: "it is no file",
   EPERM: "this user may not",
   EROFS: "its file system can only be read",
-  ELOOP: "its links lead in a circle",
-  ENAMETOOLONG: "its name is too long",
-  ENOSPC: "the disk is full",
-  ENXIO: "it is no file",
-  EEXIST: "something else is there already",
   ERR_FS_EISDIR: "it is a folder",
-  EFBIG: "it is too large",
-  EIO: "the system failed to read it",
-  EBADF: "it is not open for reading",
   ERR_INVALID_ARG_VALUE: "its name has a character that no file has",
 };
 

@@ -9,7 +9,7 @@ const NOBODY_MS = 5_000;
 const LOOK_MS = 20;
 
 /** More than a terminal gives; /dev/zero and its like never end, and a whole file's worth of them would be read first. */
-const MOST_OF_DEVICE = 1024 * 1024;
+const MAX_OF_DEVICE = 1024 * 1024;
 
 /** The bytes of what is no file: a named pipe, or a device such as a terminal. */
 export function readOther(path: string): AsyncGenerator<Buffer> {
@@ -22,7 +22,7 @@ async function* readDevice(path: string): AsyncGenerator<Buffer> {
   for await (const chunk of createReadStream(path)) {
     const bytes = Buffer.from(chunk as Uint8Array);
     length += bytes.length;
-    if (length > MOST_OF_DEVICE) throw new Error("it is a device that gives more than 1 MiB");
+    if (length > MAX_OF_DEVICE) throw new Error("it is a device that gives more than 1 MiB");
     yield bytes;
   }
 }

@@ -1,7 +1,7 @@
 // The flags of commands that work on a key store, and its passphrase.
 import { type KeyStore, openKeyStore } from "hookproof/node";
 import type { Args, Flag } from "../command.js";
-import { CliError, EXIT } from "../failure.js";
+import { CliError, EXIT, usageError } from "../failure.js";
 import { readTextFile, requirePrivate } from "../files/files.js";
 import type { Io } from "../io.js";
 import { storeFolder } from "./keys.js";
@@ -39,4 +39,12 @@ export async function passphraseOf(args: Args, flag: string): Promise<string | u
   const passphrase = (await readTextFile(file)).replace(/\r?\n$/, "");
   if (passphrase !== "") return passphrase;
   throw new CliError(EXIT.setup, "KEY_STORE_PASSPHRASE", `--${flag}: the passphrase in ${file} is empty.`);
+}
+
+/** An error of rotating at intervals, in the words of its flag. */
+export function ofRotation(error: unknown): unknown {
+  if (!(error instanceof RangeError)) return error;
+  return usageError(
+    `--rotate-every must be longer than a key is published before it signs: ${error.message}.`,
+  );
 }

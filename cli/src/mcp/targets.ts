@@ -1,6 +1,7 @@
 // Where the tools may send to.
 import type { Context } from "../command.js";
 import { type Config, loadConfig } from "../config/config.js";
+import { PROFILE_NAME } from "../config/config-file.js";
 import { type GivenFlags, nextStep } from "../config/next-step.js";
 import { isLoopback, originOf } from "../credentials/origin-rule.js";
 import { CliError, EXIT, usageError } from "../failure.js";
@@ -35,8 +36,6 @@ export function allowedTargets({ args, io, config }: Context): (given: string) =
     );
   };
 }
-
-const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** The configuration as it is now, with the flags that `mcp` was started with. */
 function currentConfig({ args, io }: Pick<Context, "args" | "io">): Config {

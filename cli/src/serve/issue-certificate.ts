@@ -2,7 +2,7 @@
 import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from "node:crypto";
 import type { Extension } from "@peculiar/x509";
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+export const DAY_MS = 24 * 60 * 60 * 1000;
 const AUTHORITY_DAYS = 365;
 const CERTIFICATE_DAYS = 30;
 const AUTHORITY_NAME = "CN=hookproof on this machine";

@@ -5,10 +5,9 @@ import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 import { createPrivateFile, dataFolder, writePrivateFile } from "../files/files.js";
 import type { Io } from "../io.js";
-import { type Certificate, issueAuthority, issueLocalhost, pairIn } from "./issue-certificate.js";
+import { type Certificate, DAY_MS, issueAuthority, issueLocalhost, pairIn } from "./issue-certificate.js";
 import { readOwnFile } from "./own-file.js";
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** An authority that expires sooner is replaced, so that no certificate of it outlives it. */
 const RENEWED_DAYS = 60;
 

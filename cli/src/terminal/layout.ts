@@ -1,8 +1,7 @@
 // Lays out lines for a terminal: whole words, under the column where a text begins, and no command in two.
 import stringWidth from "string-width";
-import type { Layout, Paint } from "../output.js";
+import { type Layout, NARROWEST, type Paint } from "../output.js";
 
-const NARROWEST = 30;
 const WIDEST = 200;
 /** Where a text would have fewer columns than this, it goes below its label. */
 const READABLE = 24;
