@@ -32,7 +32,7 @@ export function ReplayMenu(props: ReplayMenuProps) {
   const unsigned = hidden ?? (listener?.canSign ? undefined : "This server has nothing to sign with.");
   const noId = detail.eventId === undefined ? "It has no event id." : undefined;
   const forcedNote = forced?.status === undefined ? undefined : `${forced.status}: this answer is forced`;
-  const signed = (prospect: () => Prospect) => unsigned ?? forcedNote ?? inWords(prospect());
+  const signed = (prospect: () => Prospect) => unsigned ?? forcedNote ?? prospectLabel(prospect());
   const items: MenuItem[] = [
     {
       label: "Same id, signed again",
@@ -78,7 +78,7 @@ function whyImpossible(detail: RequestDetail, listener: ListenerInfo | undefined
   return detail.masked ? "A secret in it is hidden." : undefined;
 }
 
-function inWords({ status, why }: Prospect): string {
+function prospectLabel({ status, why }: Prospect): string {
   return status === undefined ? why : `${status}: ${why}`;
 }
 

@@ -47,7 +47,7 @@ export function TestDialog({ listeners, examples, first, onSend, onClose }: Test
           value={listenerId}
           options={listeners.map((listener) => ({
             value: listener.id,
-            words: inWords(listener),
+            words: listenerLabel(listener),
             isDisabled: listener.testEvent === undefined,
           }))}
           onChoose={(id) => {
@@ -73,7 +73,7 @@ export function TestDialog({ listeners, examples, first, onSend, onClose }: Test
   );
 }
 
-function inWords({ id, auth, scheme, testEvent }: ListenerInfo): string {
+function listenerLabel({ id, auth, scheme, testEvent }: ListenerInfo): string {
   const proof = scheme ?? (auth === "jwt" ? "token" : "signature");
   return `${id} (${proof}${testEvent ? "" : "; there is no key to sign with"})`;
 }

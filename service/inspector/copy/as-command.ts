@@ -1,10 +1,10 @@
 // A request as a `hookproof` command.
 import type { RequestDetail } from "../../src/inspector/contract.js";
 import { fromBase64 } from "../text/bytes.js";
+import { isJson } from "../text/pretty-json.js";
 import { pasteable } from "./as-curl.js";
+import { UUID_4 } from "./expected-status.js";
 import { shellQuoted } from "./shell-quoted.js";
-
-const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 /** A `hookproof` command that sends the same event, signed again; undefined for a body that cannot be an event, or is signed by another scheme. */
 export function asCommand(detail: RequestDetail): string | undefined {
@@ -19,13 +19,4 @@ export function asCommand(detail: RequestDetail): string | undefined {
     ...(UUID_4.test(detail.eventId ?? "") ? [`--event-id ${detail.eventId}`] : []),
     `--data=${shellQuoted(body)}`,
   ].join(" \\\n  ");
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -10,7 +10,8 @@ const STAYS: ReadonlySet<string> = new Set([
   ...["listener", "method", "headers", "source", "size", "content-type", "media-type", "body", "trigger"],
 ]);
 
-const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+/** An event's id, as the service demands it. */
+export const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 /** What a request will get, and why. */
 export interface Prospect {

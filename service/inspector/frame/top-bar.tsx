@@ -63,7 +63,7 @@ export function TopBar(props: TopBarProps) {
             title={`Answers of ${answer.listenerId} are forced. Click to stop.`}
             onClick={() => onStopForcing(answer.listenerId)}
           >
-            {inWords(answer)}
+            {forcedLabel(answer)}
             <Icon name="close" />
           </button>
         ))}
@@ -108,7 +108,7 @@ function TestButtons({ onTest, onOtherTest }: Pick<TopBarProps, "onTest" | "onOt
   );
 }
 
-function inWords({ status, delayMs, times, until, body }: ForcedAnswer): string {
+function forcedLabel({ status, delayMs, times, until, body }: ForcedAnswer): string {
   const what = [status, delayMs && `after ${delayMs / 1000} s`, body !== undefined && "own body"];
   const when = [
     times !== undefined && `next ${times === 1 ? "answer" : `${times} answers`}`,

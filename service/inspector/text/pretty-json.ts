@@ -46,7 +46,8 @@ export function prettyJson(text: string): JsonPiece[] | undefined {
   return pieces.length <= MAX_PIECES ? pieces : [{ text: pieces.map((piece) => piece.text).join("") }];
 }
 
-function isJson(text: string): boolean {
+/** Whether a text is JSON. */
+export function isJson(text: string): boolean {
   try {
     JSON.parse(text);
     return true;

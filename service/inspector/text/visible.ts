@@ -34,16 +34,16 @@ const MARKED: Readonly<Record<Marking, RegExp>> = {
 };
 
 /** More signs than this are set into the text without a mark of their own, so that the page stays quick. */
-const MAX = 2_000;
+export const MAX_PIECES = 2_000;
 
 export function visible(text: string, marking: Marking = "hidden"): Stretch[] {
   const stretches = text
     .split(MARKED[marking])
     .map((piece, index) => (index % 2 === 0 ? { text: piece } : sign(piece)))
     .filter((stretch) => stretch.text !== "");
-  if (stretches.length <= MAX) return stretches;
-  const rest = stretches.slice(MAX).map(({ text: piece, hidden }) => (hidden ? inOne(piece) : piece));
-  return [...stretches.slice(0, MAX), { text: rest.join("") }];
+  if (stretches.length <= MAX_PIECES) return stretches;
+  const rest = stretches.slice(MAX_PIECES).map(({ text: piece, hidden }) => (hidden ? inOne(piece) : piece));
+  return [...stretches.slice(0, MAX_PIECES), { text: rest.join("") }];
 }
 
 /** Whether a text has anything that is not seen, or that turns what is around it. */

@@ -75,7 +75,7 @@ function Picker({ buckets, span, onSpan, children }: PickerProps) {
       class="picker"
       role="slider"
       tabIndex={0}
-      aria-label={`Answers over time, one bar for ${stepInWords(stepMs)}: ${inWords(bars)}`}
+      aria-label={`Answers over time, one bar for ${stepInWords(stepMs)}: ${countsLabel(bars)}`}
       aria-valuemin={0}
       aria-valuemax={BAR_COUNT - 1}
       aria-valuenow={chosen ?? BAR_COUNT - 1}
@@ -135,7 +135,7 @@ function Bar({ bar, x, axis, scale, isIn }: BarProps) {
   let down = axis;
   return (
     <g class={isIn ? "" : "left-out"}>
-      <title>{`${timeOfDay(bar.from)}: ${inWords([bar])}`}</title>
+      <title>{`${timeOfDay(bar.from)}: ${countsLabel([bar])}`}</title>
       {ABOVE.map((kind) => {
         const height = bar.counts[kind] * scale;
         up -= height;
@@ -154,7 +154,7 @@ function sum({ counts }: Bucket, kinds: readonly AnswerKind[]): number {
   return kinds.reduce((total, kind) => total + counts[kind], 0);
 }
 
-function inWords(bars: readonly Bucket[]): string {
+function countsLabel(bars: readonly Bucket[]): string {
   const parts = [...ABOVE, ...BELOW].flatMap((kind) => {
     const count = bars.reduce((total, { counts }) => total + counts[kind], 0);
     return count === 0 ? [] : [`${count} ${kind}`];

@@ -23,7 +23,7 @@ const options = {
 } as const;
 let checking: Ajv2020 | undefined;
 let completing: Ajv2020 | undefined;
-const compiled = new WeakMap<Schema, ValidateFunction>();
+const compiled = new Map<Schema, ValidateFunction>();
 const completers = new Map<string, ValidateFunction>();
 
 /** Made when something is checked first: a listener alone never does. */

@@ -2,7 +2,7 @@
 import type { Clock } from "hookproof";
 import { type Evaluation, type Expressions, type FoundByKey, MAX_RESULT_LENGTH } from "./expressions.js";
 import { contextOf, type Step, type StepStatus } from "./run-steps.js";
-import type { StepFailure } from "./step-failure.js";
+import { failed, type StepFailure } from "./step-failure.js";
 import { parseTemplates, TemplateError } from "./template.js";
 import type { Traced } from "./traced.js";
 
@@ -103,10 +103,6 @@ async function debugStep({ condition, templates }: Step, evaluate: Evaluate): Pr
     const message = `templates.${error.path}: ${error.message}`;
     return failed({ code: "EXPRESSION_INVALID", message });
   }
-}
-
-function failed(failure: StepFailure): Ended {
-  return { status: "STEP_STATUS_FAILED", result: "", failure };
 }
 
 async function tracedUntil(

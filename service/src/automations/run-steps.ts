@@ -1,7 +1,7 @@
 // Runs the steps of an automation in order.
 import type { Clock } from "hookproof";
 import type { Evaluation, Expressions } from "./expressions.js";
-import type { Outcome, StepFailure } from "./step-failure.js";
+import { failed, type StepFailure } from "./step-failure.js";
 import { parseTemplates, TemplateError, type Templates } from "./template.js";
 
 /** One step of an automation. */
@@ -63,7 +63,7 @@ type Ended = Pick<StepResult, "status" | "result" | "failure">;
 async function runStep(step: Step, evaluation: Evaluation, expressions: Expressions): Promise<Ended> {
   if (step.condition !== "") {
     const condition = await expressions.condition(evaluation, step.condition);
-    if (!condition.ok) return failed(condition);
+    if (!condition.ok) return failed(condition.failure);
     if (!condition.value) return { status: "STEP_STATUS_SKIPPED", result: "" };
   }
   const templates = parseTemplates(step.templates);
@@ -71,20 +71,16 @@ async function runStep(step: Step, evaluation: Evaluation, expressions: Expressi
     evaluation,
     templates.expressions.map(({ expression }) => expression),
   );
-  if (!values.ok) return failed(values);
+  if (!values.ok) return failed(values.failure);
   const result = JSON.stringify(templates.fill(values.value));
   return { status: "STEP_STATUS_SUCCEEDED", result };
-}
-
-function failed({ failure }: Extract<Outcome<unknown>, { ok: false }>): Ended {
-  return { status: "STEP_STATUS_FAILED", result: "", failure };
 }
 
 /** A template that was never checked fails its step; anything else is no fault of the step's. */
 function unreadable(error: unknown): Ended {
   if (!(error instanceof TemplateError)) throw error;
   const message = `templates.${error.path}: ${error.message}`;
-  return failed({ ok: false, failure: { code: "EXPRESSION_INVALID", message } });
+  return failed({ code: "EXPRESSION_INVALID", message });
 }
 
 /** The JSON of `ctx`, put together from texts: a body may be deeper than what can be written again. */

@@ -27,3 +27,8 @@ export type StepFailureCode =
 export type Outcome<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly failure: StepFailure };
+
+/** How a step ends that failed. */
+export function failed(failure: StepFailure) {
+  return { status: "STEP_STATUS_FAILED", result: "", failure } as const;
+}

@@ -1,7 +1,7 @@
 // Serves the inspector on a port of its own.
 
 import { newPageToken, pageToken } from "../page/guard.js";
-import { loadedWhenAsked, type RunningServer, startServer } from "../server/http-server.js";
+import { loadedWhenAsked, type RunningServer, startOnUsualPort } from "../server/http-server.js";
 import type { Inspector } from "./inspector.js";
 
 const USUAL_PORT = 4401;
@@ -64,12 +64,7 @@ export async function startInspector(
     ]);
     return express().disable("x-powered-by").use(inspectorRouter(inspector, { token }));
   });
-  const server = await startServer(app, { host, port: port ?? USUAL_PORT }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (port !== undefined || error.code !== "EADDRINUSE") throw error;
-      return startServer(app, { host, port: 0 });
-    },
-  );
+  const server = await startOnUsualPort(app, { host, port }, USUAL_PORT);
   return {
     ...server,
     pageUrl: `${server.url}/#t=${token}`,

@@ -1,6 +1,6 @@
 // Serves the page of an outbox on a port of its own.
 import { newPageToken } from "../page/guard.js";
-import { type RunningServer, startServer } from "../server/http-server.js";
+import { type RunningServer, startOnUsualPort } from "../server/http-server.js";
 import type { OutboxAction } from "./contract.js";
 import type { ShownOutbox } from "./outbox-view.js";
 
@@ -53,11 +53,6 @@ export async function startOutboxPage(
   const app = express()
     .disable("x-powered-by")
     .use(outboxRouter(outbox, { ...options, token }));
-  const server = await startServer(app, { host, port: port ?? USUAL_PORT }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (port !== undefined || error.code !== "EADDRINUSE") throw error;
-      return startServer(app, { host, port: 0 });
-    },
-  );
+  const server = await startOnUsualPort(app, { host, port }, USUAL_PORT);
   return { ...server, pageUrl: `${server.url}/#t=${token}` };
 }

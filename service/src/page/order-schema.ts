@@ -1,5 +1,5 @@
 // Checks what a page asks for by a schema, whose sentences say what is wrong.
-import type { Ajv2020, AnySchemaObject, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import type { Ajv2020, AnySchemaObject, ErrorObject } from "ajv/dist/2020.js";
 import { InspectorError } from "./inspector-error.js";
 
 /** A JSON Schema; its `says` is the sentence for anyone who sent what does not fit. */
@@ -22,7 +22,6 @@ export const wholeFrom = (name: string, minimum: number, maximum: number): Order
 
 // Not `violationsOf` of the API: it reads the OpenAPI document, which the command's bundle does not have.
 let loading: Promise<Ajv2020> | undefined;
-const compiled = new WeakMap<OrderSchema, ValidateFunction>();
 
 /** The validator's files are loaded when something is asked for first: a page that only shows never does. */
 async function validator(): Promise<Ajv2020> {
@@ -49,8 +48,7 @@ async function validator(): Promise<Ajv2020> {
 export async function orderBy<Order>(value: unknown, schema: OrderSchema): Promise<Order> {
   loading ??= validator();
   const ajv = await loading;
-  const validate = compiled.get(schema) ?? ajv.compile<unknown>(schema);
-  compiled.set(schema, validate);
+  const validate = ajv.compile<unknown>(schema); // once for each schema: it keeps what it has made of one
   if (validate(value)) return value as Order;
   throw orderInvalid(sentence(validate.errors ?? []));
 }

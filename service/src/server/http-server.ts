@@ -93,6 +93,18 @@ export async function startServer(
   };
 }
 
+/** Starts a server on a port that was given; otherwise on its usual one, or on a free one where that is taken. */
+export function startOnUsualPort(
+  handler: RequestListener,
+  { host, port }: Pick<ServerOptions, "host" | "port">,
+  usualPort: number,
+): Promise<RunningServer> {
+  return startServer(handler, { host, port: port ?? usualPort }).catch((error: NodeJS.ErrnoException) => {
+    if (port !== undefined || error.code !== "EADDRINUSE") throw error;
+    return startServer(handler, { host, port: 0 });
+  });
+}
+
 /** What is wrong with which option; the system's own words name none. */
 function inOptions({ code = "" }: NodeJS.ErrnoException, host: string, port: number): string | undefined {
   if (["ENOTFOUND", "EADDRNOTAVAIL", "EAI_AGAIN"].includes(code))
