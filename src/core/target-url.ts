@@ -10,8 +10,8 @@ export function parseTargetUrl(text: string, plainHttpHosts?: readonly string[])
 }
 
 export function plainUrl(text: string): URL {
-  const url = parse(text);
-  if (text.includes("#")) throw invalid("must not have a fragment");
+  const url = parseUrl(text);
+  if (text.includes("#")) throw invalidUrl("must not have a fragment");
   if (url.search === "") url.search = ""; // a lone question mark, which is not sent and must not be signed
   return url;
 }
@@ -19,7 +19,7 @@ export function plainUrl(text: string): URL {
 /** Refuses plain HTTP, but to this machine and to the hosts that an option names. */
 export function requireTls(url: URL, plainHttpHosts: readonly string[] = []): void {
   if (url.protocol === "https:") return;
-  if (url.protocol !== "http:") throw invalid("must start with https://");
+  if (url.protocol !== "http:") throw invalidUrl("must start with https://");
   const host = url.hostname.replace(/\.$/, "");
   if (
     isLoopbackHost(host) ||
@@ -76,8 +76,8 @@ const TWO_READINGS: readonly (readonly [form: RegExp, rule: string])[] = [
   [/^[^/?#]*\/\/[^/?#]*@/, "must not carry credentials"],
 ];
 
-export function parse(text: string): URL {
-  return wholeUrl(text, invalid);
+export function parseUrl(text: string): URL {
+  return wholeUrl(text, invalidUrl);
 }
 
 /** A URL that has one reading; otherwise throws what `refusal` makes of the rule that it breaks. */
@@ -92,6 +92,6 @@ export function wholeUrl(text: string, refusal: (rule: string) => Error): URL {
   }
 }
 
-export function invalid(rule: string): HookproofError {
+export function invalidUrl(rule: string): HookproofError {
   return new HookproofError("LISTENER_URL_INVALID", `The listener's URL ${rule}.`);
 }

@@ -14,7 +14,7 @@ import { mkdir, open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { HookproofError } from "../core/errors.js";
 import { fileFailure } from "../core/file-failures.js";
-import { parse, type StoredKeys, VERSION } from "./stored-key.js";
+import { parseStoredKeys, type StoredKeys, VERSION } from "./stored-key.js";
 
 const FILE = "keys.json";
 const TEMPORARY = /^keys\.json\.[0-9a-f]+\.tmp$/;
@@ -40,7 +40,7 @@ export function keyStoreFile(dir: string): KeyStoreFile {
   const path = join(dir, FILE);
   return {
     signature: () => withPath(path, () => signatureOf(path)),
-    read: () => withPath(path, () => parse(readPrivately(dir, path), path)),
+    read: () => withPath(path, () => parseStoredKeys(readPrivately(dir, path), path)),
     makeFolder: () =>
       withPath(dir, async () => {
         await mkdir(dir, { recursive: true, mode: 0o700 });

@@ -39,7 +39,7 @@ export interface StoredKeys {
 export const VERSION = 1;
 
 /** Reads the content of the file; without a file the store is empty. */
-export function parse(text: string | undefined, path: string): StoredKeys {
+export function parseStoredKeys(text: string | undefined, path: string): StoredKeys {
   if (text === undefined) return { maxAgeSeconds: DEFAULT_MAX_AGE_SECONDS, keys: [] };
   let stored: { version?: unknown; maxAgeSeconds?: unknown; publishedTo?: unknown; keys?: unknown } | null;
   try {

@@ -7,7 +7,7 @@ import { Candidates } from "./candidates.js";
 import { EventAttempt, type EventAttemptContext } from "./event-attempt.js";
 import { HANGS_AFTER_MS } from "./limits.js";
 import type { OutboxListener } from "./listener.js";
-import type { Answer, Listeners } from "./listeners.js";
+import type { Listeners, LookedUp } from "./listeners.js";
 import type { ClaimedEvent, ClaimShare, DueListener, OutboxStore } from "./outbox-store.js";
 import { SignOfLife } from "./sign-of-life.js";
 import { DeliveryBuffer, FIRST_PAUSE_MS, innermostWords, StoreCalls } from "./store-calls.js";
@@ -218,7 +218,7 @@ export class Dispatcher {
   }
 
   /** The function of listeners has answered. */
-  #answered(due: DueListener, answer: Answer): void {
+  #answered(due: DueListener, answer: LookedUp): void {
     if (answer === "forgotten")
       this.#candidates.changed(); // to be asked about again
     else if (answer === "unknown" || (answer === "failed" && due.isUnknown)) this.#unknown.add(due.listener);

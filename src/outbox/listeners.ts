@@ -81,7 +81,7 @@ interface Nobody {
 }
 
 /** What the function said of a name; `forgotten` if that counts no more, as the name was forgotten meanwhile. */
-export type Answer = OutboxListener | "unknown" | "failed" | "forgotten";
+export type LookedUp = OutboxListener | "unknown" | "failed" | "forgotten";
 
 /** An outbox's listeners: all of a map, or one after another from a function. */
 export class Listeners {
@@ -93,7 +93,7 @@ export class Listeners {
   readonly #known = new Map<string, Known>();
   /** Names that it does not know, or failed for, the oldest first. None of them pushes out a listener. */
   readonly #nobody = new Map<string, Nobody>();
-  readonly #asking = new Map<string, Promise<Answer>>();
+  readonly #asking = new Map<string, Promise<LookedUp>>();
   /** Names about which there was a warning, until there is a listener. */
   readonly #warned = new Set<string>();
 
@@ -162,7 +162,7 @@ export class Listeners {
    */
   current(
     { listener: name, changedAt = 0 }: DueListener,
-    onAnswer: (answer: Answer) => void,
+    onAnswer: (answer: LookedUp) => void,
   ): OutboxListener | "full" | undefined {
     const known = this.#known.get(name);
     if (!this.#lookup) {
@@ -194,13 +194,13 @@ export class Listeners {
   }
 
   /** Asks the function and remembers what it says; never rejects. */
-  #ask(name: string, changedAt: number): Promise<Answer> {
-    const asking: Promise<Answer> = this.#answer(name).then(
+  #ask(name: string, changedAt: number): Promise<LookedUp> {
+    const asking: Promise<LookedUp> = this.#answer(name).then(
       (listener) =>
         listener ? end(listener) : end("unknown", "The function of listeners knows no such listener."),
       (error) => end("failed", `The function of listeners failed: ${Object(error).message ?? error}`),
     );
-    const end = (answer: Answer, why = ""): Answer => {
+    const end = (answer: LookedUp, why = ""): LookedUp => {
       if (this.#asking.get(name) !== asking) return "forgotten";
       this.#asking.delete(name);
       if (typeof answer === "object") this.#remember(answer, changedAt);

@@ -71,11 +71,11 @@ export function signedText(segments: readonly string[]): Uint8Array {
 /** The keys that can be used, so many of them: what is asked for first. */
 export async function usable(
   candidates: readonly CandidateKey[],
-  most: number,
+  max: number,
 ): Promise<readonly CandidateKey[]> {
   const found: CandidateKey[] = [];
   for (const one of candidates) {
-    if (found.length === most) break;
+    if (found.length === max) break;
     if ((await one.key()) !== undefined) found.push(one);
   }
   return found;

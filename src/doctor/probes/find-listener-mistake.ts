@@ -83,8 +83,8 @@ export async function findListenerMistake(
   const proof = proofIn(results, target.auth.method);
   if (proof.wrong === undefined) return undefined;
   const { auth } = target;
-  const inWords = refusesInWords(results, proof);
-  if (inWords) return byProbes(inWords);
+  const refused = refusesInWords(results, proof);
+  if (refused) return byProbes(refused);
   const alike = commonStatus(results);
   const onProgress = harmless(options.onProgress);
   const asked = alike === undefined ? 0 : 1;

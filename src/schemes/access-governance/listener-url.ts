@@ -1,5 +1,5 @@
 // The form of a listener's URL.
-import { invalid, parse, plainUrl, requireTls } from "../../core/target-url.js";
+import { invalidUrl, parseUrl, plainUrl, requireTls } from "../../core/target-url.js";
 
 export { checkPlainHttpHosts } from "../../core/target-url.js";
 
@@ -38,17 +38,17 @@ export function listenerIdOf(url: string): string | undefined {
 /** Takes a listener's URL apart, or refuses it by name before anything is signed or sent. */
 export function parseListenerUrl(text: string, plainHttpHosts?: readonly string[]): ListenerUrl {
   const url = plainUrl(text);
-  if (url.search !== "" || text.includes("?")) throw invalid("must not have a query");
+  if (url.search !== "" || text.includes("?")) throw invalidUrl("must not have a query");
   requireTls(url, plainHttpHosts);
   const listenerId = listenerIdOf(url.pathname);
-  if (listenerId === undefined) throw invalid(`must end in ${INGESTION_PATH}{listener_id}`);
+  if (listenerId === undefined) throw invalidUrl(`must end in ${INGESTION_PATH}{listener_id}`);
   const baseUrl = url.href.slice(0, url.href.length - INGESTION_PATH.length - listenerId.length);
   return { href: url.href, baseUrl, listenerId };
 }
 
 /** The tenant's base URL in its one form: no trailing slash, query, fragment or credentials. */
 export function parseBaseUrl(text: string): string {
-  const url = parse(text);
-  if (/[?#]/.test(text)) throw invalid("(the base URL) must be scheme, host and path only");
+  const url = parseUrl(text);
+  if (/[?#]/.test(text)) throw invalidUrl("(the base URL) must be scheme, host and path only");
   return url.href.replace(/\/$/, "");
 }

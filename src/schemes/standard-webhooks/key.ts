@@ -81,19 +81,20 @@ export function readKey(text: string, options: StandardWebhooksSecretOptions = {
   const prefix = Object.keys(KINDS).find((one) => text.startsWith(one));
   if (secretForm === "base64") {
     if (prefix !== undefined)
-      throw invalid(`begins with ${prefix}, and secretForm "base64" is for secrets without a prefix`);
+      throw invalidSecret(`begins with ${prefix}, and secretForm "base64" is for secrets without a prefix`);
     return shared(decoded(text, "base64", loosePadding));
   }
-  if (prefix === undefined) throw invalid(withoutPrefix(text));
+  if (prefix === undefined) throw invalidSecret(withoutPrefix(text));
   const bytes = decoded(text.slice(prefix.length), `${prefix} and base64`, loosePadding);
   const kind = KINDS[prefix] as Key["kind"];
   if (kind === "symmetric") return shared(bytes);
   const seed = kind === "private" && bytes.length === 64 ? bytes.subarray(0, 32) : bytes; // some append the public half
   if (seed.length !== 32)
-    throw invalid(
+    throw invalidSecret(
       `is no Ed25519 key: ${prefix} has ${countOf(bytes.length, "byte")}, and not 32. A shared secret begins with whsec_`,
     );
-  if (kind === "public" && isOfLowOrder(seed)) throw invalid("is a public key for which everybody can sign");
+  if (kind === "public" && isOfLowOrder(seed))
+    throw invalidSecret("is a public key for which everybody can sign");
   return { kind, bytes: seed };
 }
 
@@ -118,31 +119,33 @@ const MAX_BYTES = 1_024;
 function shared(bytes: Uint8Array): Key {
   const { length } = bytes;
   if (length < MIN_BYTES)
-    throw invalid(
+    throw invalidSecret(
       `has ${countOf(length, "byte")}, too few to be a secret: was it cut? It should have 24 to 64`,
     );
   if (length > MAX_BYTES)
-    throw invalid(`has ${countOf(length, "byte")}, too many to be a secret: it should have 24 to 64`);
+    throw invalidSecret(`has ${countOf(length, "byte")}, too many to be a secret: it should have 24 to 64`);
   return { kind: "symmetric", bytes };
 }
 
 function rawBytes(text: string): Uint8Array {
-  if (text === "") throw invalid("is empty");
+  if (text === "") throw invalidSecret("is empty");
   if (text.trim() !== text)
-    throw invalid("begins or ends with white space, which would be part of the key: was a line break read?");
+    throw invalidSecret(
+      "begins or ends with white space, which would be part of the key: was a line break read?",
+    );
   // Of other characters some make one byte (npm's standardwebhooks) and some two (UTF-8).
   if (!/^[\x20-\x7e]*$/.test(text))
-    throw invalid("has characters outside ASCII, of which libraries make different bytes");
+    throw invalidSecret("has characters outside ASCII, of which libraries make different bytes");
   return utf8(text);
 }
 
 function decoded(text: string, form: string, isLoose: boolean): Uint8Array {
   const bytes = /[-_]/.test(text) ? undefined : decodeBase64url(unpadded(text));
   const loosely = bytes ?? decodedLoosely(text);
-  if (loosely === undefined) throw invalid(`is not ${form} in the standard alphabet`);
-  if (loosely.length === 0) throw invalid("is empty");
+  if (loosely === undefined) throw invalidSecret(`is not ${form} in the standard alphabet`);
+  if (loosely.length === 0) throw invalidSecret("is empty");
   if (bytes === undefined && !isLoose)
-    throw invalid("is base64 with padding or last bits that no encoder writes");
+    throw invalidSecret("is base64 with padding or last bits that no encoder writes");
   return loosely;
 }
 
@@ -167,7 +170,7 @@ function decodedLoosely(text: string): Uint8Array | undefined {
   return bytes?.subarray(0, Math.floor((digits.length * 6) / 8));
 }
 
-export function invalid(what: string): HookproofError {
+export function invalidSecret(what: string): HookproofError {
   return new HookproofError("SECRET_INVALID", `The secret ${what}.`);
 }
 

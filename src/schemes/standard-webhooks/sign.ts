@@ -17,7 +17,7 @@ import type { Scheme, Signer, UnsignedRequest } from "../scheme.js";
 import {
   checkSecretOptions,
   type HeaderNames,
-  invalid,
+  invalidSecret,
   lengthWarnings,
   namesOf,
   readKey,
@@ -166,7 +166,8 @@ function proofBy(
 function prepare(secrets: readonly string[], options: StandardWebhooksSecretOptions): readonly Sign[] {
   return secrets.map((text): Sign => {
     const { kind, bytes } = readKey(text, options);
-    if (kind === "public") throw invalid("is a public key (whpk_), which only verifies: sign with its whsk_");
+    if (kind === "public")
+      throw invalidSecret("is a public key (whpk_), which only verifies: sign with its whsk_");
     if (kind === "private") return asymmetric(bytes);
     const signature = symmetric(bytes);
     return (head, body) => `v1,${signature(head, body)}`;
@@ -208,13 +209,13 @@ async function askFor(
 export function listOf(secrets: StandardWebhooksSecrets): readonly string[] {
   if (secrets === undefined) throw notGiven("secrets");
   const list = typeof secrets === "string" ? [secrets] : secrets;
-  if (!Array.isArray(list) || list.length < 1 || list.length > MAX_KEYS)
-    throw new TypeError(`secrets must be a text, or a list of 1 to ${MAX_KEYS}`);
+  if (!Array.isArray(list) || list.length < 1 || list.length > MAX_SECRETS)
+    throw new TypeError(`secrets must be a text, or a list of 1 to ${MAX_SECRETS}`);
   return list;
 }
 
 /** More secrets than a rotation needs are a mistake, and each costs every request its time. */
-const MAX_KEYS = 10;
+const MAX_SECRETS = 10;
 
 /**
  * A new shared secret: `whsec_` and base64 of 32 random bytes.

@@ -17,7 +17,7 @@ import {
 import { HEADS } from "./mistakes.js";
 
 /** A request, and its body in the ways that it may have been signed. */
-export interface SignedByKey {
+interface SignedByKey {
   readonly id: string;
   readonly timestamp: string;
   /** The value of webhook-signature. */
@@ -27,7 +27,7 @@ export interface SignedByKey {
 }
 
 /** A key of the receiver: a public one, or the sender's private one. */
-export interface KeyOfPair extends ReturnType<typeof readKey> {
+interface KeyOfPair extends ReturnType<typeof readKey> {
   readonly text: string;
 }
 
