@@ -61,7 +61,7 @@ export interface SendOptions {
   signal?: AbortSignal | undefined;
 }
 
-const SEND_OPTIONS: OptionNames<SendOptions> = { ...EVENT_OPTIONS, signal: ".addEventListener" };
+const SEND_OPTIONS: OptionNames<SendOptions> = { eventId: 1, idForm: 1, signal: ".addEventListener" };
 
 /** Options of `sendMany`. */
 export interface SendManyOptions {
