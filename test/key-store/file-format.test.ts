@@ -1,6 +1,6 @@
 // What a key store's file may hold: everything else is refused, with nothing changed.
 import { expect, it } from "vitest";
-import { parse } from "../../src/key-store/stored-key.js";
+import { parseStoredKeys } from "../../src/key-store/stored-key.js";
 
 const KEY = { kid: "a", alg: "EdDSA", createdAt: 1, publicJwk: {}, privateJwk: {} };
 const ERASED = { kid: "a", alg: "EdDSA", createdAt: 1, removesAt: 5 };
@@ -10,10 +10,10 @@ const SEAL = {
 const { privateJwk: _, ...PUBLIC } = KEY;
 const sealed = (change: object) => ({ ...PUBLIC, sealedPrivateKey: { ...SEAL, ...change } });
 
-const parsed = (content: object | null) => parse(JSON.stringify(content), "keys.json");
+const parsed = (content: object | null) => parseStoredKeys(JSON.stringify(content), "keys.json");
 
 it("without a file the store is empty, and of the usual max-age", () => {
-  expect(parse(undefined, "keys.json")).toEqual({ maxAgeSeconds: 300, keys: [] });
+  expect(parseStoredKeys(undefined, "keys.json")).toEqual({ maxAgeSeconds: 300, keys: [] });
   expect(parsed({ version: 1, keys: [] })).toEqual({ maxAgeSeconds: 300, keys: [] });
 });
 

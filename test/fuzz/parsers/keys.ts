@@ -11,7 +11,7 @@ import { CliError } from "../../../cli/src/failure.js";
 import { checkedPair } from "../../../cli/src/serve/certificate-pair.js";
 import { CODES, HookproofError } from "../../../src/core/errors.js";
 import { wordsOfText } from "../../../src/jwks/key-set-shape.js";
-import { parse as parseStore } from "../../../src/key-store/stored-key.js";
+import { parseStoredKeys } from "../../../src/key-store/stored-key.js";
 import { never, type Parser } from "../parser.js";
 
 const isOurs = (error: unknown) => error instanceof HookproofError && Object.hasOwn(CODES, error.code);
@@ -98,7 +98,7 @@ export const KEY_PARSERS: readonly Parser[] = [
     hidden: D,
     refuses: isOurs,
     read(input) {
-      parseStore(text(input), "keys.json");
+      parseStoredKeys(text(input), "keys.json");
       return undefined;
     },
   },
