@@ -148,12 +148,18 @@ export class HookproofError extends Error {
   }
 }
 
-/** The refusal of a secret or key that is `undefined`, which an environment variable is that is not set. */
+/** Whether a text is what an environment variable gives that is not set, or set to nothing. */
+export function isNotGiven(value: unknown): value is undefined | "" {
+  return value === undefined || value === "";
+}
+
+/** The refusal of a secret or key that an environment variable has not given. */
 export function notGiven(
   what: string,
+  value: undefined | "",
   code: "SECRET_INVALID" | "KEY_UNFIT" = "SECRET_INVALID",
 ): HookproofError {
-  return new HookproofError(code, `${what} is undefined: is its environment variable set?`);
+  return new HookproofError(code, `${what} is ${value === "" ? "empty" : value}: is its environment variable set?`);
 }
 
 /**

@@ -68,6 +68,8 @@ function shortened(host: string): string {
  * not be the text that is signed, or another host.
  */
 const TWO_READINGS: readonly (readonly [form: RegExp, rule: string])[] = [
+  // Also where it is the beginning of a text that was put together.
+  [/^(?:undefined\b|$)/, "is undefined or empty: its environment variable may not be set"],
   [/[\t\r\n]|^\s|\s$/, "must not have line breaks, tabs or spaces around it"],
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
   [/[\0-\x1f\x7f]|\p{Surrogate}/u, "must not have control characters or halves of characters"],
@@ -82,7 +84,7 @@ export function parseUrl(text: string): URL {
 
 /** A URL that has one reading; otherwise throws what `refusal` makes of the rule that it breaks. */
 export function wholeUrl(text: string, refusal: (rule: string) => Error): URL {
-  if (typeof text !== "string") throw new TypeError("url must be a string");
+  if (text !== undefined && typeof text !== "string") throw new TypeError("url must be a string");
   const rule = TWO_READINGS.find(([form]) => form.test(text))?.[1];
   if (rule !== undefined) throw refusal(rule);
   try {

@@ -58,7 +58,7 @@ export async function checkKeySet(
   const { clock: _clock, ...fetching } = REMOTE_KEYS_OPTIONS;
   checkOptions("checkKeySet", options, { ...fetching, token: "string" });
   const checks: KeySetCheck[] = [];
-  const document = typeof source === "string" ? await fetched(source, options, checks) : { value: source };
+  const document = typeof source !== "object" ? await fetched(source, options, checks) : { value: source };
   if (document) await checkDocument(document.value, options, checks);
   return { ok: checks.every(({ outcome }) => outcome !== "fail"), checks };
 }

@@ -6,7 +6,7 @@ import { exportJWK } from "jose/key/export";
 import { generateKeyPair } from "jose/key/generate/keypair";
 import { utf8 } from "../core/bytes.js";
 import { type Clock, systemClock } from "../core/clock.js";
-import { HookproofError, notGiven } from "../core/errors.js";
+import { HookproofError, isNotGiven, notGiven } from "../core/errors.js";
 import { checkOptions, type OptionNames } from "../core/options.js";
 import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import { shownAs } from "../core/shown.js";
@@ -77,7 +77,7 @@ export async function generateKey(options: KeyOptions): Promise<KeyRecord> {
 export async function importKey(given: JWK, options: KeyOptions): Promise<KeyRecord> {
   checkOptions("importKey", options, NAMES);
   const { alg, state = "active", clock = systemClock } = options;
-  if (given === undefined) throw notGiven("key", "KEY_UNFIT");
+  if (isNotGiven(given)) throw notGiven("key", given, "KEY_UNFIT");
   if (typeof given !== "object" || given === null)
     throw new TypeError("importKey takes a private JWK; readSigningKey of hookproof/node reads other forms");
   const privateJwk = canonicalJwk(given);

@@ -3,7 +3,7 @@ import type { CryptoKey } from "jose";
 import { encodeBase64url } from "#hash";
 import { signatureBy } from "#signature";
 import { utf8 } from "../core/bytes.js";
-import { HookproofError, notGiven } from "../core/errors.js";
+import { HookproofError, isNotGiven, notGiven } from "../core/errors.js";
 import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import { countOf } from "../core/shown.js";
 import { ALGORITHM_FACTS, type Algorithm, checkAlgorithm } from "./algorithms.js";
@@ -53,7 +53,7 @@ async function askForKey(signingKey: () => SigningKey | Promise<SigningKey>): Pr
 function checkFixedKey(source: SigningKey): void {
   if (typeof source !== "object" || source === null)
     throw new TypeError("key must be an object with key, kid and alg");
-  if (source.key === undefined) throw notGiven("key", "KEY_UNFIT");
+  if (isNotGiven(source.key)) throw notGiven("key", source.key, "KEY_UNFIT");
   checkSigningKey(source);
 }
 

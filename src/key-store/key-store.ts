@@ -153,6 +153,7 @@ export function openKeyStore(dir: string, options: KeyStoreOptions = {}): KeySto
     passphrase: "string",
     clock: ".now",
   } satisfies OptionNames<KeyStoreOptions>);
+  if (typeof dir !== "string" || dir === "") throw new TypeError("dir must be the name of a folder");
   return new FolderKeyStore(dir, options);
 }
 

@@ -7,7 +7,7 @@ import {
   type KeyObject,
   type PrivateKeyInput,
 } from "node:crypto";
-import { HookproofError, notGiven } from "../core/errors.js";
+import { HookproofError, isNotGiven, notGiven } from "../core/errors.js";
 import { checkOptions } from "../core/options.js";
 import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import { shown } from "../core/shown.js";
@@ -66,7 +66,7 @@ export function readSigningKey(
  * @throws {HookproofError} KEY_UNFIT; KEY_STORE_PASSPHRASE for an encrypted PEM that cannot be decrypted
  */
 export function privateJwkOf(material: KeyMaterial, passphrase: string | undefined): JWK {
-  if (material === undefined) throw notGiven("key", "KEY_UNFIT");
+  if (isNotGiven(material)) throw notGiven("key", material, "KEY_UNFIT");
   const read = readKey(material);
   if (read.form === "jwk") return checkNames(read.jwk);
   if (read.form === "pkcs8")

@@ -31,6 +31,7 @@ const GRACE_MS = 1_000;
  * ```
  */
 export function fileUpload(path: string): KeySetUpload {
+  if (typeof path !== "string" || path === "") throw new TypeError("path must be the name of a file");
   return async (document) => {
     const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
     try {

@@ -1,7 +1,7 @@
 // Encrypts bodies before they are stored.
 import { concatBytes, utf8 } from "../core/bytes.js";
 import { CALLBACK_MS, within } from "../core/clock.js";
-import { HookproofError } from "../core/errors.js";
+import { HookproofError, notGiven } from "../core/errors.js";
 import { shownAs } from "../core/shown.js";
 
 /**
@@ -74,6 +74,7 @@ export function aesGcmEncryption(
   for (const { id, key } of keys) {
     if (typeof id !== "string" || id === "" || byId.has(id))
       throw new TypeError("keys must each have an id of their own");
+    if (key === undefined) throw notGiven(`key ${JSON.stringify(id)}`, key, "KEY_UNFIT");
     if (!(key instanceof Uint8Array) || key.length !== KEY_BYTES)
       throw new TypeError(`key ${JSON.stringify(id)} must have ${KEY_BYTES} bytes`);
     byId.set(id, crypto.subtle.importKey("raw", key.slice(), "AES-GCM", false, ["encrypt", "decrypt"]));

@@ -2,7 +2,7 @@
 import { createTransport } from "#transport";
 import { utf8 } from "../core/bytes.js";
 import { CALLBACK_MS, type Clock, within } from "../core/clock.js";
-import { type ErrorCode, HookproofError, messageOf } from "../core/errors.js";
+import { type ErrorCode, HookproofError, isNotGiven, messageOf, notGiven } from "../core/errors.js";
 import type { HeaderPair } from "../core/headers.js";
 import { isObject, parseJson } from "../core/json.js";
 import { parseTargetUrl } from "../core/target-url.js";
@@ -41,6 +41,7 @@ export class Unanswered extends HookproofError {
 
 /** Asks, and resolves to the object of the answer; `undefined` for one without a body. */
 export function createAsk({ authorization, transport, clock }: TransmitterOptions) {
+  if (isNotGiven(authorization)) throw notGiven("authorization", authorization);
   if (typeof authorization !== "function" && typeof authorization !== "string")
     throw new TypeError("authorization must be the header's value, or a function that gives it");
   const send = transport ?? createTransport();

@@ -42,6 +42,22 @@ const sender = () => root.createSender({ url: URL_OF_NOBODY, signer });
 const listeners = { one: { url: URL_OF_NOBODY, signer } };
 const box = () => outbox.createOutbox({ store, listeners, quiet: true });
 
+/** A request that is right but for its secret or key, so that a diagnosis looks at everything. */
+const requestBy = async (by: root.Signer, payload: unknown = { a: 1 }) => {
+  const { headers, body } = await root.signRequest({
+    url: URL_OF_NOBODY,
+    signer: by,
+    event: root.createEvent(payload),
+  });
+  return { method: "POST", url: URL_OF_NOBODY, headers, body };
+};
+const requests = {
+  own: await requestBy(signer),
+  standard: await requestBy(standard.standardWebhooksSigner({ secrets: STANDARD })),
+  message: await requestBy(httpSignature.httpSignatureSigner({ secret: `${SECRET}!`, keyId: "k" })),
+  event: await requestBy(eventSigner, set.securityEvent("https://e.example/t", {})),
+};
+
 const probed = { url: URL_OF_NOBODY, auth: { method: "hmac", secret: SECRET } } as const;
 const probedScheme = () =>
   probes.schemeProbeTarget({ scheme: "standard-webhooks", url: URL_OF_NOBODY, secrets: STANDARD });
@@ -145,22 +161,22 @@ const TAKERS: Readonly<Record<string, readonly [options: Options, call: (options
     { toJsonSchema: () => ({}) },
     (o) => root.eventCatalogue({ a: give({ "~standard": { version: 1, validate: () => ({}) } }) }, o),
   ],
-  diagnose: [{ request: { headers: {} } }, (o) => doctor.diagnose(give(o))],
+  diagnose: [{ request: requests.own, secret: `${SECRET}!` }, (o) => doctor.diagnose(give(o))],
   "diagnose (standard-webhooks)": [
-    { scheme: "standard-webhooks", request: { headers: {} }, secrets: STANDARD },
+    { scheme: "standard-webhooks", request: requests.standard, secrets: standard.generateStandardSecret() },
     (o) => doctor.diagnose(give(o)),
   ],
   "diagnose (http-signature)": [
     {
       scheme: "http-signature",
-      request: { headers: {} },
+      request: requests.message,
       url: "https://a.example/x",
       secrets: { k: SECRET },
     },
     (o) => doctor.diagnose(give(o)),
   ],
   "diagnose (security-event-token)": [
-    { scheme: "security-event-token", request: { headers: {} } },
+    { scheme: "security-event-token", request: requests.event },
     (o) => doctor.diagnose(give(o)),
   ],
   selectProbes: [{}, (o) => probes.selectProbes(o)],
@@ -275,5 +291,50 @@ describe("a bad value is taken, or refused by a code or by the option's name", (
           failures.push(`${name}: ${String(value)}: ${failure.message}`);
       }
     expect(failures).toEqual([]);
+  });
+});
+
+/** Options that people take from an environment variable. */
+const OF_ENVIRONMENT = /^(?:url|secrets?|key|authorization)$/;
+
+/** Functions that are given such a text by itself, or further inside. */
+const GIVEN: Readonly<Record<string, (text: string) => unknown>> = {
+  hmacSigner: (text) => root.hmacSigner({ secret: [SECRET, text] }),
+  signHmac: (text) => root.signHmac({ ...signed, secret: text }),
+  verifyHmac: (text) => root.verifyHmac({ ...signed, secret: text, signature: "" }),
+  jwtSigner: (text) => root.jwtSigner({ ...key, key: text }),
+  importKey: (text) => jwks.importKey(give(text as never), { alg: "ES256" }),
+  remoteKeys: (text) => jwks.remoteKeys(text),
+  readSigningKey: (text) => node.readSigningKey(text),
+  standardWebhooksVerifier: (text) => standard.standardWebhooksVerifier({ secrets: [text] }),
+  "httpSignatureVerifier, secrets": (text) =>
+    httpSignature.httpSignatureVerifier({ url: URL_OF_NOBODY, secrets: { k: text } }),
+  "httpSignatureSigner, key": (text) => httpSignature.httpSignatureSigner({ key: { ...key, key: text } }),
+  "createReceiver, secret": (text) =>
+    receiver.createReceiver({ listener: { ...listener, auth: { method: "hmac", secret: text } } }),
+  "createReceiver, baseUrl": (text) =>
+    receiver.createReceiver({ listener: { ...listener, baseUrl: text } as never }),
+  "createOutbox, url": (text) =>
+    outbox.createOutbox({ store, listeners: { one: { url: text, signer } }, quiet: true }),
+  "runProbes, url": (text) => probes.runProbes({ ...probed, url: text }).next(),
+};
+const signed = { timestamp: 1, eventId: root.newEventId(), body: "{}" };
+
+describe("a text that an environment variable has not given is refused with that as the likely cause", () => {
+  const taken = Object.entries(TAKERS).flatMap(([what, [options, call]]) =>
+    Object.keys(what === "diagnose" ? {} : options) // a diagnosis needs no secret
+      .filter((name) => OF_ENVIRONMENT.test(name) && typeof options[name] === "string")
+      .map((name): [string, (text: string) => unknown] => [
+        `${what}, ${name}`,
+        (text) => call({ ...options, [name]: text }),
+      ]),
+  );
+  it.each([...Object.entries(GIVEN), ...taken])("%s", async (what, call) => {
+    for (const text of [process.env.HOOKPROOF_NO_SUCH_VARIABLE, ""])
+      expect((await failureOf(() => call(text as string)))?.message).toMatch(
+        /is (?:undefined|empty|undefined or empty): (?:is )?its environment variable (?:set\?|may not be set\.?)$/,
+      );
+    if (/url$/i.test(what))
+      expect((await failureOf(() => call(`${undefined}/api/v1`)))?.message).toContain("environment variable");
   });
 });

@@ -120,7 +120,7 @@ async function askFor(secret: () => HmacSecret | Promise<HmacSecret>): Promise<r
 }
 
 function listOf(secret: HmacSecret): readonly string[] {
-  if (secret === undefined) throw notGiven("secret");
+  if (secret === undefined) throw notGiven("secret", secret);
   const secrets = typeof secret === "string" ? [secret] : secret;
   if (!Array.isArray(secrets) || secrets.length < 1)
     throw new TypeError("secret must be a string, or [new, old]");

@@ -1,7 +1,7 @@
 // Makes and checks signing secrets.
 import { sha256Base64url } from "#hash";
 import { decodeBase64url, decodeUtf8, encodeBase64url, utf8 } from "../../core/bytes.js";
-import { HookproofError, notGiven } from "../../core/errors.js";
+import { HookproofError, isNotGiven, notGiven } from "../../core/errors.js";
 import { countOf } from "../../core/shown.js";
 
 /**
@@ -25,9 +25,8 @@ export function generateSecret(): string {
  * @throws {HookproofError} SECRET_INVALID
  */
 export function checkSecret(secret: string): string {
-  if (secret === undefined) throw notGiven("secret");
+  if (isNotGiven(secret)) throw notGiven("secret", secret);
   if (typeof secret !== "string") throw new TypeError("secret must be a string");
-  if (secret === "") throw new HookproofError("SECRET_INVALID", "The secret is empty.");
   if (!secret.isWellFormed())
     throw new HookproofError("SECRET_INVALID", "The secret is not text that UTF-8 can carry.");
   return secret;
@@ -71,6 +70,7 @@ const SUSPICIONS: readonly (readonly [pattern: RegExp, warning: string])[] = [
  * ```
  */
 export function secretWarnings(secret: string): string[] {
+  if (secret === undefined) throw notGiven("secret", secret);
   const found = SUSPICIONS.filter(([pattern]) => pattern.test(secret)).map(
     ([, warning]) => `The secret ${warning}.`,
   );
@@ -92,7 +92,7 @@ export function secretWarnings(secret: string): string[] {
  * ```
  */
 export function secretFingerprint(secret: string): string {
-  if (secret === undefined) throw notGiven("secret");
+  if (secret === undefined) throw notGiven("secret", secret);
   const digest = decodeBase64url(sha256Base64url(utf8(secret))) ?? new Uint8Array();
   return `sha256:${Array.from(digest.subarray(0, 4), (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }

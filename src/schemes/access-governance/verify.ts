@@ -109,7 +109,7 @@ function prepareAuth(
 ): PreparedListener["auth"] {
   checkOptions("listener.auth", auth, { method: 1, secret: 1, keys: 1, allowEd25519: "boolean" });
   if (auth.method === "hmac") {
-    if (auth.secret === undefined) throw notGiven("listener.auth.secret");
+    if (auth.secret === undefined) throw notGiven("listener.auth.secret", auth.secret);
     const secrets = typeof auth.secret === "string" ? [auth.secret] : auth.secret;
     if (!Array.isArray(secrets) || secrets.length === 0 || secrets.length > MAX_SECRETS)
       throw new TypeError(`listener.auth.secret must be a string or a list of 1 to ${MAX_SECRETS} strings`);

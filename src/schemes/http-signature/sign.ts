@@ -2,7 +2,7 @@
 import { serializeItem } from "structured-headers";
 import { encodeBase64, hmacSha256Base64, sha256Base64 } from "#hash";
 import { utf8 } from "../../core/bytes.js";
-import { notGiven } from "../../core/errors.js";
+import { isNotGiven, notGiven } from "../../core/errors.js";
 import { CONTENT_TYPE_HEADER } from "../../core/headers.js";
 import { checkOptions, type OptionNames } from "../../core/options.js";
 import { shownAs } from "../../core/shown.js";
@@ -90,9 +90,9 @@ export type HttpSignatureSignerOptions = HttpSignatureProfile &
 export function httpSignatureSigner(options: HttpSignatureSignerOptions): Signer {
   checkOptions("httpSignatureSigner", options, { ...PROFILE, key: 1, secret: 1, keyId: 1 });
   const { eventIdHeader, covered, tag } = checkedProfile(options);
-  if ("secret" in options && options.secret === undefined) throw notGiven("secret");
+  if ("secret" in options && options.secret === undefined) throw notGiven("secret", options.secret);
   if ("key" in options && options.key === undefined && !("secret" in options))
-    throw notGiven("key", "KEY_UNFIT");
+    throw notGiven("key", options.key, "KEY_UNFIT");
   if (!("secret" in options) && !options.key) throw new TypeError("give a key, or a secret with its keyId");
   const proof = "secret" in options ? withSecret(options.secret, options.keyId) : withKey(options.key);
   const names = `(${covered.map((name) => `"${name}"`).join(" ")})`;
@@ -173,7 +173,7 @@ const MIN_SECRET_BYTES = 32;
 
 /** The bytes of a shared secret. */
 export function hmacBytes(secret: string | Uint8Array): Uint8Array {
-  if (secret === undefined) throw notGiven("secret");
+  if (isNotGiven(secret)) throw notGiven("secret", secret);
   const bytes = typeof secret === "string" ? utf8(secret) : secret;
   if (bytes instanceof Uint8Array && bytes.length >= MIN_SECRET_BYTES) return bytes;
   throw new TypeError(`secret must be a text or bytes, of at least ${MIN_SECRET_BYTES} bytes`);

@@ -1,6 +1,6 @@
 // What two sides agree on: how the headers are named, how secrets are written, and how long they are.
 import { decodeBase64url, utf8 } from "../../core/bytes.js";
-import { HookproofError, notGiven } from "../../core/errors.js";
+import { HookproofError, isNotGiven, notGiven } from "../../core/errors.js";
 import { countOf } from "../../core/shown.js";
 import { isOfLowOrder } from "../../jwt/ed25519.js";
 
@@ -74,7 +74,7 @@ export function checkSecretOptions({ secretForm, loosePadding }: StandardWebhook
  */
 export function readKey(text: string, options: StandardWebhooksSecretOptions = {}): Key {
   const { secretForm = "prefixed", loosePadding = false } = options;
-  if (text === undefined) throw notGiven("A text of secrets");
+  if (isNotGiven(text)) throw notGiven("A text of secrets", text);
   if (typeof text !== "string")
     throw new TypeError("secrets must be texts such as whsec_…, whsk_… or whpk_…");
   if (secretForm === "raw") return shared(rawBytes(text));

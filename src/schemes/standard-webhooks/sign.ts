@@ -207,7 +207,7 @@ async function askFor(
 }
 
 export function listOf(secrets: StandardWebhooksSecrets): readonly string[] {
-  if (secrets === undefined) throw notGiven("secrets");
+  if (secrets === undefined) throw notGiven("secrets", secrets);
   const list = typeof secrets === "string" ? [secrets] : secrets;
   if (!Array.isArray(list) || list.length < 1 || list.length > MAX_SECRETS)
     throw new TypeError(`secrets must be a text, or a list of 1 to ${MAX_SECRETS}`);

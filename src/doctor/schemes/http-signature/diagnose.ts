@@ -6,6 +6,7 @@ import { bodyBytes, decodeUtf8, utf8 } from "../../../core/bytes.js";
 import { type Clock, systemClock, unixSeconds } from "../../../core/clock.js";
 import { type HeadersInput, receivedHeaders, requireHeaders } from "../../../core/headers.js";
 import { checkOptions } from "../../../core/options.js";
+import { wholeUrl } from "../../../core/target-url.js";
 import type { Jwks } from "../../../jwks/key-set.js";
 import { ALGORITHMS } from "../../../jwt/algorithms.js";
 import { hasSigned, resolveKey } from "../../../jwt/verify.js";
@@ -72,8 +73,9 @@ export async function diagnosed({
   requireHeaders({ headers });
   const received = receivedHeaders(headers);
   const { scheme: _, ...profile } = options;
-  checkOptions("diagnose", profile, { ...PROFILE, url: 1, keys: 1, secrets: 1 });
+  checkOptions("diagnose", profile, { ...PROFILE, url: 1, keys: ".resolve", secrets: "object" });
   const { covered } = checkedProfile(options);
+  const url = wholeUrl(options.url, (rule) => new TypeError(`url must be the receiver's whole URL: it ${rule}`));
   const [input, signature, digest] = ["Signature-Input", "Signature", "Content-Digest"].map((name) =>
     received.all(name).join(", ").slice(0, LONGEST),
   ) as [string, string, string];
@@ -97,7 +99,7 @@ export async function diagnosed({
   const found = mistakesFound(REQUEST_MISTAKES, facts);
   if (found.length > 0 || !first || typeof check !== "function") return found;
   const target = signedRequest(first, {
-    url: new URL(options.url),
+    url,
     headers: received,
     body: decodeUtf8(facts.body) ?? "",
   });

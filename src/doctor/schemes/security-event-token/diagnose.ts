@@ -134,9 +134,9 @@ function membersOf(segment = ""): Readonly<Record<string, unknown>> | string {
 const INPUT: OptionNames<SecurityEventInput> = {
   scheme: 1,
   request: 1,
-  issuer: 1,
-  audience: 1,
-  keys: 1,
-  jwks: 1,
+  issuer: "string",
+  audience: "string",
+  keys: ".resolve",
+  jwks: "object",
   clock: ".now",
 };
