@@ -159,7 +159,10 @@ export function notGiven(
   value: undefined | "",
   code: "SECRET_INVALID" | "KEY_UNFIT" = "SECRET_INVALID",
 ): HookproofError {
-  return new HookproofError(code, `${what} is ${value === "" ? "empty" : value}: is its environment variable set?`);
+  return new HookproofError(
+    code,
+    `${what} is ${value === "" ? "empty" : value}: is its environment variable set?`,
+  );
 }
 
 /**

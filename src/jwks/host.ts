@@ -145,8 +145,10 @@ export type StaticHost = "nginx" | "apache" | "caddy" | "headers-file" | "s3";
  */
 export async function exportKeySet(
   keySet: KeySet,
-  { maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS, path = "/.well-known/jwks.json" }: ExportKeySetOptions = {},
+  options: ExportKeySetOptions = {},
 ): Promise<ExportedKeySet> {
+  checkOptions("exportKeySet", options, { maxAgeSeconds: "number", path: "string" });
+  const { maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS, path = "/.well-known/jwks.json" } = options;
   checkMaxAge(maxAgeSeconds);
   if (!/^\/[A-Za-z0-9._~/-]+$/.test(path))
     throw new TypeError("path must start with / and have letters, digits, . _ ~ - only");

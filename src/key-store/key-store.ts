@@ -192,15 +192,19 @@ class FolderKeyStore implements KeyStore {
     return this.#read(now).keys.map((key) => statusOf(key, now));
   }
 
-  async generate({ alg, kid }: Pick<KeyOptions, "alg" | "kid">): Promise<KeyRecord> {
+  async generate(options: Pick<KeyOptions, "alg" | "kid">): Promise<KeyRecord> {
+    checkOptions("generate", options, { alg: 1, kid: 1 });
+    const { alg, kid } = options;
     checkStorableKid(kid);
     return this.#add(await generateKey({ alg, kid, state: "next", clock: this.#clock }));
   }
 
   async importKey(
     material: KeyMaterial,
-    { alg, kid, passphrase }: { alg?: Algorithm; kid?: string; passphrase?: string } = {},
+    options: { alg?: Algorithm; kid?: string; passphrase?: string } = {},
   ): Promise<KeyRecord> {
+    checkOptions("importKey", options, { alg: 1, kid: 1, passphrase: "string" });
+    const { alg, kid, passphrase } = options;
     const jwk = privateJwkOf(material, passphrase);
     const named = { alg: alg ?? checkedAlgorithmOf(jwk), kid: kid ?? jwk.kid };
     checkStorableKid(named.kid);
@@ -211,6 +215,7 @@ class FolderKeyStore implements KeyStore {
     kid: string,
     options: { half: "public" | "private"; format: "jwk" | "pem"; passphrase?: string },
   ): Promise<string> {
+    checkOptions("exportKey", options, { half: 1, format: 1, passphrase: "string" });
     const record = keyNamed(await this.load(), kid, this.#clock.now());
     const isPem = options.format === "pem";
     if (options.half === "public") return isPem ? publicPem(record.publicJwk) : jsonText(record.publicJwk);
@@ -255,18 +260,19 @@ class FolderKeyStore implements KeyStore {
     return plans;
   }
 
-  async retire(
-    kid: string,
-    { retireAfterMs, force = false }: { retireAfterMs?: number; force?: boolean } = {},
-  ): Promise<void> {
+  async retire(kid: string, options: { retireAfterMs?: number; force?: boolean } = {}): Promise<void> {
+    checkOptions("retire", options, { retireAfterMs: "number", force: "boolean" });
+    const { retireAfterMs, force = false } = options;
     await this.#change((stored, now) => {
       const waits = rotationWaits({ retireAfterMs }, stored.maxAgeSeconds);
-      const options = { now, retireAfterMs: waits.retireAfterMs, force };
-      return { ...stored, keys: retireKey(stored.keys, kid, options) };
+      const how = { now, retireAfterMs: waits.retireAfterMs, force };
+      return { ...stored, keys: retireKey(stored.keys, kid, how) };
     });
   }
 
-  async remove(kid: string, { force = false }: { force?: boolean } = {}): Promise<void> {
+  async remove(kid: string, options: { force?: boolean } = {}): Promise<void> {
+    checkOptions("remove", options, { force: "boolean" });
+    const { force = false } = options;
     await this.#change((stored, now) => ({ ...stored, keys: removeKey(stored.keys, kid, { now, force }) }));
   }
 

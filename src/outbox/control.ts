@@ -2,12 +2,14 @@
 import { sha256Base64url } from "#hash";
 import { decodeBase64url, utf8 } from "../core/bytes.js";
 import type { Clock } from "../core/clock.js";
+import { checkOptions, type OptionNames } from "../core/options.js";
 import type { BodyEncryption } from "./body-encryption.js";
 import { isName } from "./listener.js";
 import type { CancelResult, EventFilter, OutboxStore } from "./outbox-store.js";
 import type {
   DeadLetter,
   DeadLetterFilter,
+  DropOptions,
   OutboxEntry,
   OutboxEvent,
   RedriveOptions,
@@ -25,6 +27,16 @@ export interface CancelFilter extends EventFilter {
   readonly eventId?: string | undefined;
 }
 
+const EVENTS: OptionNames<EventFilter> = { listener: "string", ids: "texts" };
+const DEAD_LETTERS: OptionNames<DeadLetterFilter> = {
+  ...EVENTS,
+  reason: "string",
+  code: "string",
+  before: "number",
+};
+const DROPS: OptionNames<DropOptions> = { dryRun: "boolean", limit: "number" };
+const REDRIVES: OptionNames<RedriveOptions> = { ...DROPS, place: "string", newIds: "boolean" };
+
 /** @throws {TypeError} for a reason that is no short text */
 export function pauseListener(store: OutboxStore, listener: string, reason?: string): Promise<void> {
   if (reason !== undefined && !(isName(reason) && reason.length <= MAX_REASON_LENGTH))
@@ -32,8 +44,33 @@ export function pauseListener(store: OutboxStore, listener: string, reason?: str
   return store.pause(listener, reason);
 }
 
+/** @throws {TypeError} for a filter that is none: it is said, as a misspelt one would select everything */
+export async function dropLetters(
+  store: OutboxStore,
+  filter: DeadLetterFilter,
+  options: DropOptions = {},
+): Promise<number> {
+  if (typeof filter !== "object" || filter === null)
+    throw new TypeError("filter must say which dead letters: {} for all of them");
+  checkOptions("the filter of drop", filter, DEAD_LETTERS);
+  checkOptions("drop", options, DROPS);
+  return store.drop(filter, options);
+}
+
+/** @throws {TypeError} as `dropLetters` does */
+export function listedLetters(
+  store: OutboxStore,
+  filter: DeadLetterFilter = {},
+  options: { readonly limit?: number } = {},
+): AsyncIterable<DeadLetter> {
+  checkOptions("the filter of deadLetters", filter, DEAD_LETTERS);
+  checkOptions("deadLetters", options, { limit: "number" });
+  return store.deadLetters(filter, options);
+}
+
 /** @throws {TypeError} for a filter that would cancel everything, or that names events in two ways */
 export function cancelEvents(store: OutboxStore, filter: CancelFilter): Promise<CancelResult> {
+  checkOptions("cancel", filter ?? {}, { ...EVENTS, eventId: "string" } satisfies OptionNames<CancelFilter>);
   const { eventId, listener, ids }: CancelFilter = filter ?? {};
   if (listener === undefined && ids === undefined && eventId === undefined)
     throw new TypeError("filter must say which events: { eventId }, { ids } or { listener }");
@@ -50,9 +87,13 @@ function eventFilter(listener: string | undefined, ids: readonly string[] | unde
 /** @throws {RangeError} for a limit out of its range */
 export function pendingEvents(
   store: OutboxStore,
-  { listener, ids }: EventFilter = {},
-  { limit = DEFAULT_LISTED }: { readonly limit?: number } = {},
+  filter: EventFilter = {},
+  options: { readonly limit?: number } = {},
 ): Promise<readonly OutboxEntry[]> {
+  checkOptions("the filter of pending", filter, EVENTS);
+  checkOptions("pending", options, { limit: 1 });
+  const { listener, ids } = filter;
+  const { limit = DEFAULT_LISTED } = options;
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED)
     throw new RangeError(`limit must be a whole number from 1 to ${MAX_LISTED}`);
   return store.pending(eventFilter(listener, ids), limit);
@@ -86,6 +127,8 @@ export async function redriveAll(
   filter: DeadLetterFilter,
   options: RedriveOptions,
 ): Promise<RedriveResult> {
+  checkOptions("the filter of redrive", filter, DEAD_LETTERS);
+  checkOptions("redrive", options, REDRIVES);
   const { newIds = false, limit = Number.POSITIVE_INFINITY } = options;
   let [redriven, pastWindow] = [0, 0];
   for (const listener of await listenersOf(store, filter)) {

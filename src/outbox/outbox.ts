@@ -8,7 +8,15 @@ import { Catalogue } from "../events/catalogue.js";
 import type { UntypedEvents } from "../events/standard-schema.js";
 import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import { type BodyEncryption, timelyEncryption } from "./body-encryption.js";
-import { type CancelFilter, cancelEvents, pauseListener, pendingEvents, redriveAll } from "./control.js";
+import {
+  type CancelFilter,
+  cancelEvents,
+  dropLetters,
+  listedLetters,
+  pauseListener,
+  pendingEvents,
+  redriveAll,
+} from "./control.js";
 import { Dispatcher, type DispatcherContext } from "./dispatcher.js";
 import {
   type AnyMessage,
@@ -226,7 +234,9 @@ class StoredOutbox<Events extends object, Tx, Names extends string> implements O
     this.#running ??= new Dispatcher(this.#context);
   }
 
-  async stop({ timeoutMs = 30_000 }: { timeoutMs?: number } = {}): Promise<void> {
+  async stop(options: { timeoutMs?: number } = {}): Promise<void> {
+    checkOptions("stop", options, { timeoutMs: "number" });
+    const { timeoutMs = 30_000 } = options;
     const current = [...this.#drains, ...(this.#running ? [this.#running] : [])];
     this.#running = undefined;
     this.#drains.clear();
@@ -248,13 +258,11 @@ class StoredOutbox<Events extends object, Tx, Names extends string> implements O
   }
 
   async drop(filter: DeadLetterFilter, options?: DropOptions): Promise<number> {
-    if (typeof filter !== "object" || filter === null)
-      throw new TypeError("filter must say which dead letters: {} for all of them");
-    return this.#store.drop(filter, options);
+    return dropLetters(this.#store, filter, options);
   }
 
   deadLetters(filter?: DeadLetterFilter, options?: { readonly limit?: number }): AsyncIterable<DeadLetter> {
-    return this.#store.deadLetters(filter, options);
+    return listedLetters(this.#store, filter, options);
   }
 
   find(eventId: string): Promise<readonly OutboxEntry[]> {
@@ -274,9 +282,10 @@ class StoredOutbox<Events extends object, Tx, Names extends string> implements O
     return this.#store.workers();
   }
 
-  async pause(listener: string, { reason }: { readonly reason?: string } = {}): Promise<void> {
+  async pause(listener: string, options: { readonly reason?: string } = {}): Promise<void> {
     this.#enqueuer.requireListener(listener);
-    await pauseListener(this.#store, listener, reason);
+    checkOptions("pause", options, { reason: 1 });
+    await pauseListener(this.#store, listener, options.reason);
   }
 
   async resume(listener: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 // Sends events to many listeners.
 import { lookedUp, monotonicMs, systemClock } from "../core/clock.js";
 import { HookproofError, messageOf } from "../core/errors.js";
-import { checkOptions, checkWholeNumber } from "../core/options.js";
+import { checkOptions, checkWholeNumber, type OptionNames } from "../core/options.js";
 import type { EventPayload, UntypedEvents } from "../events/standard-schema.js";
 import { inOrder } from "./send-many.js";
 import {
@@ -23,6 +23,8 @@ export interface ListenerMessage<Events extends object = UntypedEvents> {
   /** `own` where `eventId` may have another form that the listener's scheme takes; `uuid` by default. */
   readonly idForm?: "uuid" | "own" | undefined;
 }
+
+const MESSAGE: OptionNames<ListenerMessage> = { listener: 1, payload: 1, eventId: 1, idForm: 1 };
 
 /** Options of the function `sendToListeners`. */
 export interface SendToListenersOptions<Events extends object = UntypedEvents> extends SendManyOptions {
@@ -108,6 +110,7 @@ export function sendToListeners<Events extends object = UntypedEvents>(
     const { listener, payload, eventId, idForm }: Partial<ListenerMessage<Events>> = message ?? {};
     if (typeof listener !== "string")
       throw new TypeError("a message must have a listener's name and a payload");
+    checkOptions("a message", message, MESSAGE);
     try {
       const sender = await senderOf(listener);
       return { listener, ...(await sender.trySend(payload, { eventId, idForm, signal })) };

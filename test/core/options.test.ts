@@ -64,6 +64,24 @@ const probedScheme = () =>
 const nobody = async () => ({ status: 400, headers: [], body: new Uint8Array(), truncated: false });
 
 const give = (given: object) => given as never;
+const keyStore = () => node.openKeyStore(mkdtempSync(join(folder, "keys-")));
+
+/** A store with two keys of which one may go, and that one's id. */
+async function retired(change: (keys: ReturnType<typeof keyStore>, kid: string) => Promise<unknown>) {
+  const keys = keyStore();
+  const made = await keys.generate({ alg: "ES256" });
+  await keys.generate({ alg: "ES256" });
+  return change(keys, made.kid);
+}
+
+async function exported(options: Parameters<ReturnType<typeof keyStore>["exportKey"]>[1]) {
+  const keys = keyStore();
+  return keys.exportKey((await keys.generate({ alg: "ES256" })).kid, options);
+}
+
+async function all(items: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of items);
+}
 const stoppingStore = give({ publication: { begin: () => Promise.reject(new Error("stopped")) } });
 
 type Options = Record<string, unknown>;
@@ -190,6 +208,29 @@ const TAKERS: Readonly<Record<string, readonly [options: Options, call: (options
   createFakeReceiver: [{}, (o) => testing.createFakeReceiver([], o)],
   waitFor: [{}, (o) => testing.waitFor(() => true, o)],
   "createEvent (of a sender)": [{}, (o) => sender().createEvent({ a: 1 }, o)],
+  "the filter of redrive": [{}, (o) => box().redrive(o)],
+  redrive: [{}, (o) => box().redrive({}, o)],
+  "the filter of drop": [{}, (o) => box().drop(o)],
+  drop: [{}, (o) => box().drop({}, o)],
+  "the filter of deadLetters": [{}, (o) => all(box().deadLetters(o))],
+  deadLetters: [{}, (o) => all(box().deadLetters({}, o))],
+  "the filter of pending": [{}, (o) => box().pending(o)],
+  pending: [{}, (o) => box().pending({}, o)],
+  cancel: [{ listener: "one" }, (o) => box().cancel(o)],
+  pause: [{}, (o) => box().pause("one", o)],
+  stop: [{}, (o) => box().stop(o)],
+  "a message": [
+    { listener: "one", payload: {} },
+    (o) => all(root.sendToListeners([give(o)], { listeners: () => undefined })),
+  ],
+  generate: [{ alg: "ES256" }, (o) => keyStore().generate(give(o))],
+  "importKey (of a store)": [{}, (o) => keyStore().importKey(privateJwk, o)],
+  exportKey: [{ half: "private", format: "pem" }, (o) => exported(give(o))],
+  rotate: [{}, (o) => keyStore().rotate("ES256", o)],
+  rotateDue: [{}, (o) => keyStore().rotateDue(1e9, o)],
+  retire: [{ force: true }, async (o) => retired((keys, one) => keys.retire(one, o))],
+  remove: [{ force: true }, async (o) => retired((keys, one) => keys.remove(one, o))],
+  exportKeySet: [{}, (o) => jwks.exportKeySet(jwks.createKeySet([]), o)],
   watchOutbox: [{ onAlert() {} }, (o) => alerts.watchOutbox(box(), give(o)).stop()],
 };
 
@@ -245,7 +286,8 @@ describe("an option that there is not", () => {
       expect(failure).toBeInstanceOf(TypeError);
       const shown = what
         .replace(/ \(.*/, "")
-        .replace(/^(?:jwksHandler|toJwksListener)$/, "the host of a key set");
+        .replace(/^(?:jwksHandler|toJwksListener)$/, "the host of a key set")
+        .replace(/^rotate(?:Due)?$/, "rotationWaits");
       expect(failure?.message).toMatch(`${shown} has no option "zzzzzz"; it has `);
       for (const name of optionsIn(failure)) {
         const misspelt = `${name.slice(0, -1)}${name.at(-1) === "x" ? "y" : "x"}`;

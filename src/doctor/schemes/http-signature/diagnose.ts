@@ -75,7 +75,10 @@ export async function diagnosed({
   const { scheme: _, ...profile } = options;
   checkOptions("diagnose", profile, { ...PROFILE, url: 1, keys: ".resolve", secrets: "object" });
   const { covered } = checkedProfile(options);
-  const url = wholeUrl(options.url, (rule) => new TypeError(`url must be the receiver's whole URL: it ${rule}`));
+  const url = wholeUrl(
+    options.url,
+    (rule) => new TypeError(`url must be the receiver's whole URL: it ${rule}`),
+  );
   const [input, signature, digest] = ["Signature-Input", "Signature", "Content-Digest"].map((name) =>
     received.all(name).join(", ").slice(0, LONGEST),
   ) as [string, string, string];
