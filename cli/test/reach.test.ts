@@ -271,6 +271,36 @@ describe("a client certificate", () => {
     expect(seen.length).toBeGreaterThan(5);
   });
 
+  it("opens an application behind listen, and is for --forward-to alone", async () => {
+    const listening = `hookproof listen --port 4412 --no-ui --forward-to https://localhost:${mutual.port}/in`;
+    const forwarded = (flags: string) =>
+      run(
+        `${listening} ${flags} >told 2>&1 & until [ -s told ]; do sleep 0.05; done; hookproof send :4412 --data 1 -q --retries 0; kill %1; wait; cat told`,
+      );
+    expect(await forwarded("--ca ca.pem --cert client.pem --key-file client.key")).toMatch(/forwarded +200/);
+    expect(seen).toHaveLength(1);
+    expect(await forwarded("--insecure")).not.toMatch(/forwarded +200/);
+    expect(seen).toHaveLength(1);
+    for (const flag of ["--cert both.pem", "--key-file client.key", "--ca ca.pem", "--insecure"])
+      expect(await run(`hookproof listen --port 4412 --no-ui ${flag}`)).toContain("is for --forward-to.");
+  });
+
+  it("goes with the events of an outbox", async () => {
+    await run(`hookproof profile add closed --user --target ${secure()} --secret-file secret.txt`);
+    const store = sqliteStore({ open: () => openSqlite(join(stage.folder, "work", "c.db")) });
+    await createOutbox({
+      store,
+      listeners: { closed: { url: secure(), signer: hmacSigner({ secret: SECRET }) } },
+    }).enqueue({ listener: "closed", payload: {} });
+    await store.close?.();
+    const flags = "--ca ca.pem --cert client.pem --key-file client.key --header 'X-Gateway: @value.txt'";
+    const told = await run(`hookproof outbox work --outbox c.db --listener closed --drain ${flags}`);
+    expect(told).toContain("delivered");
+    expect(told).not.toContain(CREDENTIAL.slice(6));
+    expect(seen.map((headers) => headers["x-gateway"])).toEqual([CREDENTIAL]);
+    await run("hookproof profile remove closed --user");
+  });
+
   it("may have a key with a passphrase, in a file", async () => {
     const passphrase = "long-passphrase";
     const key = createPrivateKey(readFileSync(join(stage.folder, "work", "client.key")));

@@ -140,7 +140,22 @@ function lossOfMembers(value: object, open: Set<object> | undefined): Loss | und
     if (loss && Object.hasOwn(value, name) && !isOwnToJson(name, member)) return within(loss, stepTo(name));
   }
   if (name === undefined) return unseen(value);
-  return name < ":" && tagOf(value) === "Arguments" ? kind("Arguments") : undefined; // its names are numbers
+  if (name < ":" && tagOf(value) === "Arguments") return kind("Arguments"); // its names are numbers
+  return lossOfSymbols(value);
+}
+
+/** Data under symbols, which JSON leaves out; what is not enumerable or a function tells of an object and is none of its data. */
+function lossOfSymbols(value: object): Loss | undefined {
+  const symbols = Object.getOwnPropertySymbols(value);
+  if (symbols.length === 0) return undefined;
+  const hidden = symbols.find((symbol) => {
+    const { enumerable, value: member } = Object.getOwnPropertyDescriptor(value, symbol) ?? {};
+    return enumerable && member !== undefined && typeof member !== "function";
+  });
+  if (hidden === undefined) return undefined;
+  return lost(
+    `${named(value)}, whose ${shortened(String(hidden))} JSON leaves out: give it a name that is text`,
+  );
 }
 
 /** Only what a `toJSON` has given still has one of its own here: JSON asks it no more, and leaves it out. */

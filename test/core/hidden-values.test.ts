@@ -8,6 +8,54 @@ const inHtml = (text: string) =>
 const inUnits = (text: string) =>
   [...text].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+/** As MIME and Ruby write it: in lines. */
+const inLines = (text: string) => base64(text).replace(/.{60}/g, "$&\n");
+
+/** What holds a credential in another coding, where nothing of it reads like one. */
+const CODED: readonly (readonly [how: string, code: (text: string) => string])[] = [
+  ["base64", base64],
+  ["base64url", (text) => Buffer.from(text).toString("base64url")],
+  ["base64 in JSON, as PHP writes it", (text) => base64(text).replaceAll("/", "\\/")],
+  ["base64 in a URL", (text) => encodeURIComponent(base64(text))],
+  ["base64 in lines", inLines],
+  ["base64 in lines, in JSON", (text) => JSON.stringify(inLines(text)).slice(1, -1)],
+  ["hex", (text) => Buffer.from(text).toString("hex")],
+  ["hex in capitals", (text) => Buffer.from(text).toString("hex").toUpperCase()],
+  ["a URL in a URL", (text) => encodeURIComponent(encodeURIComponent(text))],
+];
+
+describe("a text that repeats a credential in another coding", () => {
+  const long = `${KEY}${KEY.toLowerCase()}${KEY}${KEY}`;
+  it.each(CODED)("hides it in %s, by itself and within all headers, wherever it begins", (_how, code) => {
+    for (const value of [KEY, long])
+      for (const given of [value, `Bearer ${value}`])
+        for (const before of ["", "x", "xy", "xyz", '{"authorization":"Bearer ']) {
+          const behind = before === "" ? "" : '"}';
+          const shown = withoutValues(`got ${code(`${before}${value}${behind}`)}.`, [given]);
+          const kept = `got .${code(before)}${code(behind)}`;
+          expect(shown).toContain("[…]");
+          // At both ends a character may stay that holds some bits of it, and lines end between.
+          expect(shown.replace("[…]", "").length).toBeLessThan(kept.length + 8);
+        }
+  });
+
+  it("hides the password of Basic, as a server has decoded it", () => {
+    const value = `Basic ${base64("user:long-password")}`;
+    expect(withoutValues("no user:long-password here", [value])).toBe("no […] here");
+    expect(withoutValues("wrong password long-password", [value])).toBe("wrong password […]");
+  });
+
+  it("hides a form's, where a space is a plus", () => {
+    expect(withoutValues("key=pass+phrase+of+mine", ["pass phrase of mine"])).toBe("key=[…]");
+  });
+
+  it("keeps what is another text's base64 or hex", () => {
+    const text = `${base64("something else that is here")} ${Buffer.from("something else").toString("hex")}`;
+    expect(withoutValues(text, [KEY, `Bearer ${KEY}`])).toBe(text);
+  });
+});
+
 describe("a text that repeats a credential", () => {
   it.each<[how: string, value: string, text: string]>([
     ["as it is", KEY, KEY],

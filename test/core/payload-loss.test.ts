@@ -110,6 +110,14 @@ const LOST: readonly (readonly [kind: string, make: () => unknown])[] = [
   ["an Object, of which JSON sees nothing", () => ({ [Symbol.toStringTag]: "Money" })],
   ["an Object, of which JSON sees nothing", () => ({ [Symbol("id")]: 1 })],
   ["an Object, of which JSON sees nothing", () => Object.defineProperty({}, "id", { value: 1 })],
+  [
+    "an Object, whose Symbol\\(id\\) JSON leaves out",
+    () => ({ a: 1, [Symbol("id")]: 2, [Symbol.for("nodejs.util.inspect.custom")]: () => "" }),
+  ],
+  [
+    "an Entity, whose Symbol\\(id\\) JSON leaves out",
+    () => Object.assign(new Entity(1, "a"), { [Symbol("id")]: {} }),
+  ],
   ["an Array, whose id JSON leaves out", () => Object.assign([], { id: 1 })],
   ["an Array, whose b JSON leaves out", () => Object.assign([1], { b: 2 })],
   ["an Array, whose total JSON leaves out", () => Object.assign(Array(20).fill(1), { total: 20 })],
@@ -310,6 +318,14 @@ describe("what JSON writes by convention", () => {
     ["a list whose names are not enumerable", () => rowsOf({ id: 1 }), '[{"id":1}]'],
     ["a list with a symbol", () => Object.assign([1], { [Symbol("id")]: 2 }), "[1]"],
     ["a list with a name that is undefined", () => Object.assign([1], { b: undefined }), "[1]"],
+    [
+      "what an object says of itself under symbols",
+      () =>
+        Object.defineProperty({ a: 1, [Symbol("show")]: () => "", [Symbol("no")]: undefined }, Symbol("b"), {
+          value: 1,
+        }),
+      '{"a":1}',
+    ],
     [
       "letters that look like a half",
       () => ({ "\\ud800": "\\ud83e\\ud" }),

@@ -66,6 +66,8 @@ describe("the beginning of an answer", () => {
 
   it.each([
     ["a header of the sender's own", `unknown key ${GATEWAY}`, "unknown key […]"],
+    ["all headers in base64", Buffer.from(`["x-gateway","${GATEWAY}"]`).toString("base64"), undefined],
+    ["a header in hex", Buffer.from(GATEWAY).toString("hex"), "[…]"],
     ["a bearer token", "got Authorization: Bearer abcdef123456", undefined],
     ["basic", "you sent Basic dXNlcjpwYXNz", undefined],
     ["a JWT", `token ${TOKEN} has expired`, undefined],

@@ -5,7 +5,7 @@ import type { Command, Context } from "../command.js";
 import { storeOf } from "../config/folder-file.js";
 import { nextStep } from "../config/next-step.js";
 import { isAddress, LISTENER_ID } from "../config/settings.js";
-import { REACH_FLAGS } from "../credentials/flags.js";
+import { CONNECTION_FLAGS, REACH_FLAGS } from "../credentials/flags.js";
 import { EXIT, refuseIdle, usageError } from "../failure.js";
 import { createOwnFile, removalOf } from "../files/written-file.js";
 import { stopped } from "../io.js";
@@ -84,6 +84,17 @@ export const listen: Command = {
       describe:
         "with --forward-to: allow http:// to this name of a container, or *.localhost, in development",
     },
+    ca: { ...CONNECTION_FLAGS.ca, describe: "with --forward-to: a CA certificate in PEM to trust" },
+    insecure: {
+      ...CONNECTION_FLAGS.insecure,
+      describe: "with --forward-to: do not check the application's certificate; loopback only",
+    },
+    cert: {
+      ...REACH_FLAGS.cert,
+      describe: "with --forward-to: a client certificate in PEM, for an application that asks for one",
+    },
+    "key-file": REACH_FLAGS["key-file"],
+    "key-passphrase-file": REACH_FLAGS["key-passphrase-file"],
     respond: {
       type: "number",
       value: "<status>",
@@ -290,17 +301,17 @@ async function forwardingOf(
 ): Promise<Forwarding | undefined> {
   const given = args.text("forward-to");
   if (given === undefined) {
-    refuseIdle(args, ["header", "plain-http"], "is for --forward-to.");
+    refuseIdle(args, Object.keys({ ...CONNECTION_FLAGS, ...REACH_FLAGS }), "is for --forward-to.");
     return undefined;
   }
-  const { forwardedHeaders, plainHttpHosts } = await import("../send/reach.js");
+  const { forwardedHeaders, givenCertificate, plainHttpHosts } = await import("../send/reach.js");
   const proof = method === "jwt" ? ["authorization"] : [];
   const own = await forwardedHeaders(args, [...OF_A_PROOF, ...proof]);
   const hidden = [...(secret === undefined ? [] : [secret]), ...own.map(([, value]) => value)];
   const { requireTls, typedUrl } = await import("../credentials/checked-url.js");
   const url = await typedUrl(given, "--forward-to");
   await requireTls(url, "--forward-to", plainHttpHosts(config));
-  return { url, own, hidden };
+  return { url, own, hidden, client: await givenCertificate(args, { url, config }) };
 }
 
 /** Headers by which an app may check again what was forwarded. */

@@ -3,7 +3,7 @@ import type { Activity } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import type { OutboxStore } from "hookproof/outbox/store";
 import type { Command } from "../command.js";
-import { ORIGIN_FLAGS, REACH_FLAGS } from "../credentials/flags.js";
+import { CONNECTION_FLAGS, ORIGIN_FLAGS, REACH_FLAGS } from "../credentials/flags.js";
 import { EXIT, usageError } from "../failure.js";
 import { stopped } from "../io.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
@@ -45,7 +45,7 @@ export const outboxWork: Command = {
       describe: "serve /healthz, /readyz and /metrics; on 127.0.0.1 unless a host is given",
     },
     drain: { type: "boolean", describe: "deliver what is due now, then end" },
-    insecure: { type: "boolean", describe: "do not check certificates; loopback only" },
+    ...CONNECTION_FLAGS,
     ...REACH_FLAGS,
   },
   examples: [

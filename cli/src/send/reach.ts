@@ -10,7 +10,7 @@ import { readPemFile, readTextFile, requirePrivate } from "../files/files.js";
 import type { Io } from "../io.js";
 
 /** A client certificate with its key, in PEM. */
-interface ClientCertificate {
+export interface ClientCertificate {
   readonly cert: Buffer;
   readonly key: Buffer;
   readonly passphrase?: string | undefined;
@@ -183,6 +183,15 @@ function checkedNames(given: readonly HeaderPair[], configured: readonly HeaderP
 
 function invalid(message: string, hint?: string): CliError {
   return new CliError(EXIT.usage, "HEADER_INVALID", message, { hint });
+}
+
+/** The client certificate of this command line, for a URL that it names too. */
+export async function givenCertificate(
+  args: Pick<Args, "isGiven">,
+  to: Omit<Reached, "source">,
+): Promise<ClientCertificate | undefined> {
+  const isGiven = ["cert", "key-file", "key-passphrase-file"].some((flag) => args.isGiven(flag));
+  return isGiven ? clientCertificate({ ...to, source: "typed" }) : undefined;
 }
 
 async function clientCertificate(to: Reached): Promise<ClientCertificate | undefined> {

@@ -6,6 +6,7 @@ import type { HandledRequest } from "hookproof-service/listeners";
 import type { Context } from "../command.js";
 import { CliError } from "../failure.js";
 import { postExactly } from "../send/post-exactly.js";
+import type { ClientCertificate } from "../send/reach.js";
 import { showMessage } from "../send/transport.js";
 import { eventTypeIn, eventTypeOf } from "./security-event-types.js";
 
@@ -22,6 +23,8 @@ export interface Forwarding {
   readonly url: string;
   /** Header lines of the user's own that go along; they stand in the place of lines that the sender has of these names. */
   readonly own: readonly HeaderPair[];
+  /** The certificate by which the application knows the listener, where one is given. */
+  readonly client: ClientCertificate | undefined;
   /** What no answer may repeat: the listener's secret, and the values of `own`. */
   readonly hidden: readonly string[];
 }
@@ -184,7 +187,7 @@ function asVariable(name: string): string {
 export async function forward(
   { global, args, config, io }: Context,
   request: HandledRequest["request"],
-  { url, own, hidden }: Forwarding,
+  { url, own, hidden, client }: Forwarding,
 ): Promise<Forwarded> {
   const { endToEndHeaders } = await import("hookproof-service/listeners");
   const { authorityFor } = await import("../send/reach.js");
@@ -203,6 +206,7 @@ export async function forward(
           ca: authorityFor({ url, config }),
           insecure: args.flag("insecure"),
           io,
+          client,
           headers: own,
           plainHttpHosts: [],
         },
