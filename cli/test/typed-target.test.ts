@@ -43,6 +43,17 @@ describe("--forward-to", () => {
     expect(await typedUrl(given, "--forward-to")).toBe(url);
   });
 
+  it.each([
+    "https:/h.example/x",
+    "https:h.example",
+    "http:3000",
+    "http//h.example/x",
+    "HTTPS:/u:hidden@h.example",
+  ])("says of %s that its slashes are missing", async (given) => {
+    await expect(typedUrl(given, "--forward-to")).rejects.toEqual(REFUSAL);
+    await expect(typedUrl(given, "--forward-to")).rejects.toThrow("two slashes");
+  });
+
   it.each(NO_URL)("refuses %j", async (given) => {
     await expect(typedUrl(given, "--forward-to")).rejects.toEqual(REFUSAL);
   });

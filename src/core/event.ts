@@ -3,6 +3,7 @@ import { newUuid } from "#hash";
 import { decodeUtf8, utf8 } from "./bytes.js";
 import { HookproofError } from "./errors.js";
 import { parseJson } from "./json.js";
+import type { KeptPayload } from "./kept-payload.js";
 import { checkOptions } from "./options.js";
 import { lossIn } from "./payload-loss.js";
 import { MAX_BODY_BYTES } from "./protocol.js";
@@ -56,8 +57,8 @@ export interface WebhookEvent {
  * event.body.length; // 43
  * ```
  */
-export function createEvent(
-  payload: unknown,
+export function createEvent<Payload>(
+  payload: Payload & KeptPayload<Payload>,
   options: {
     /** An id of your own, UUID v4; a new one otherwise. */
     eventId?: string | undefined;
@@ -202,6 +203,10 @@ function jsonBytes(bytes: Uint8Array): Uint8Array {
   if (bytes.length > MAX_BODY_BYTES) return bytes; // refused for its size, and not parsed first
   const parsed = parseJson(bytes);
   if (parsed.ok) return bytes;
+  const [first = 0, second = 0] = bytes;
+  // A byte order mark of two bytes, or a NUL in what begins as ASCII.
+  if (bytes.length > 1 && (first * second === 0 || first * second === 0xfe * 0xff))
+    throw new HookproofError("PAYLOAD_NOT_UTF8", "The payload is UTF-16, and not UTF-8: save it as UTF-8.");
   if (parsed.reason === "not-utf8")
     throw new HookproofError("PAYLOAD_NOT_UTF8", "The payload bytes are not valid UTF-8.");
   const bom = decodeUtf8(bytes.subarray(0, 3)) === "\uFEFF";

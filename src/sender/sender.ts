@@ -3,6 +3,7 @@ import { abortedWith } from "../core/aborted-with.js";
 import { type Clock, checkedClock, steadySleep, systemClock } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import { createEvent, EVENT_OPTIONS, type WebhookEvent } from "../core/event.js";
+import type { KeptPayload } from "../core/kept-payload.js";
 import { checkOptions, checkWholeNumber, harmless, type OptionNames, steadyRandom } from "../core/options.js";
 import { Catalogue } from "../events/catalogue.js";
 import type { EventPayload, EventSchemas, UntypedEvents } from "../events/standard-schema.js";
@@ -91,6 +92,11 @@ export type SendResult =
       readonly error: HookproofError;
     };
 
+/** A payload of the catalogue; without one any that JSON keeps. */
+type Sendable<Payload, Events> = string extends keyof Events
+  ? Payload & KeptPayload<Payload>
+  : EventPayload<Events>;
+
 /** Sends events to one listener. */
 export interface Sender<Events extends object = UntypedEvents> {
   /**
@@ -100,9 +106,9 @@ export interface Sender<Events extends object = UntypedEvents> {
    * @throws {HookproofError} PAYLOAD_NOT_JSON, PAYLOAD_NOT_UTF8, PAYLOAD_TOO_LARGE, EVENT_INVALID, EVENT_ID_INVALID or
    * EVENT_ID_REUSED, before anything is sent
    */
-  send(payload: EventPayload<Events>, options?: SendOptions): Promise<Receipt>;
+  send<Payload>(payload: Sendable<Payload, Events>, options?: SendOptions): Promise<Receipt>;
   /** The same, with failures as values instead of errors. */
-  trySend(payload: EventPayload<Events>, options?: SendOptions): Promise<SendResult>;
+  trySend<Payload>(payload: Sendable<Payload, Events>, options?: SendOptions): Promise<SendResult>;
   /** Sends many, `concurrency` at a time (8 by default); results come in the order of the payloads. */
   sendMany(
     payloads:
@@ -117,8 +123,8 @@ export interface Sender<Events extends object = UntypedEvents> {
    *
    * @throws {HookproofError} PAYLOAD_NOT_JSON, PAYLOAD_NOT_UTF8, PAYLOAD_TOO_LARGE, EVENT_INVALID or EVENT_ID_INVALID
    */
-  createEvent(
-    payload: EventPayload<Events>,
+  createEvent<Payload>(
+    payload: Sendable<Payload, Events>,
     options?: {
       /** An id of your own, UUID v4; a new one otherwise. */
       readonly eventId?: string | undefined;
@@ -174,7 +180,7 @@ export function createSender<Events extends object = UntypedEvents>(
       checkOptions("createEvent", eventOptions, EVENT_OPTIONS);
       const { eventId, idForm } = eventOptions;
       const made = context.catalogue?.event(payload, { eventId, idForm });
-      return withFitId(context.scheme, (await made) ?? createEvent(payload, { eventId, idForm }));
+      return withFitId(context.scheme, (await made) ?? createEvent(payload as unknown, { eventId, idForm }));
     },
   };
 }

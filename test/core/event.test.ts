@@ -105,8 +105,19 @@ describe("createEvent", () => {
     expect(() => createEvent(payload())).toThrow(reason);
   });
 
+  it.each([
+    ["as PowerShell writes it", Buffer.from('\uFEFF{"a":1}', "utf16le")],
+    ["with its bytes in the other order", Buffer.from('\uFEFF{"a":1}', "utf16le").swap16()],
+    ["without a mark", Buffer.from('{"a":1}', "utf16le")],
+    ["read as a text already", Buffer.from('{"a":1}', "utf16le").toString()],
+  ])("names UTF-16 in the words of the command line: %s", (_, payload) => {
+    expect(() => createEvent(payload)).toThrow(refusal("PAYLOAD_NOT_UTF8"));
+    expect(() => createEvent(payload)).toThrow("is UTF-16, and not UTF-8");
+  });
+
   it("repeats no value of a payload it refuses", () => {
-    for (const payload of ["{hunter2", { a: Symbol("hunter2") }, Object.assign(cycle(), { a: "hunter2" })]) {
+    const payloads: unknown[] = ["{hunter2", { a: Symbol("hunter2") }, { ...cycle(), b: "hunter2" }];
+    for (const payload of payloads) {
       const error = thrownBy(() => createEvent(payload));
       expect(`${error.message} ${error.stack} ${String(error.cause)}`).not.toContain("hunter2");
     }

@@ -66,6 +66,21 @@ const WRONG = {
     'import { openSqlite } from "hookproof/node"; openSqlite("a.db", { driver: "sqlite3" });',
   "a clock that is a number":
     'import { memoryReplayStore } from "hookproof/receiver"; memoryReplayStore({ clock: 1 });',
+  "a Promise for a payload":
+    'import { createEvent } from "hookproof"; createEvent(Promise.resolve({ id: 1 }));',
+  "a Promise that is sent":
+    'import type { Sender } from "hookproof"; declare const s: Sender; await s.send((async () => ({ id: 1 }))());',
+  "a Promise that is tried":
+    'import type { Sender } from "hookproof"; declare const s: Sender; await s.trySend({ user: (async () => ({ id: 1 }))() });',
+  "a BigInt in a payload":
+    'import { createEvent } from "hookproof"; createEvent({ a: { b: [{ id: 1n }] } });',
+  "a BigInt that an interface may have":
+    'import { createEvent } from "hookproof"; interface Row { id?: bigint } declare const row: Row; createEvent({ row });',
+  "a function for a payload": 'import { createEvent } from "hookproof"; createEvent(() => 1);',
+  "a symbol in a payload": 'import { createEvent } from "hookproof"; createEvent({ a: Symbol("a") });',
+  "a Map in a payload": 'import { createEvent } from "hookproof"; createEvent({ a: new Map([["a", 1]]) });',
+  "a Set for a payload": 'import { createEvent } from "hookproof"; createEvent(new Set(["a"]));',
+  "a RegExp in a payload": 'import { createEvent } from "hookproof"; createEvent({ a: /x/ });',
   "a service on a port that is a text":
     'import { createService } from "hookproof-service"; await createService({ port: "1" });',
 };

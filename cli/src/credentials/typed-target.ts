@@ -19,6 +19,11 @@ export function typedTarget(
   const port = LOOPBACK.exec(given)?.[1];
   if (port !== undefined && hasListener(Number(port))) return `:${port}`;
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(given)) return given;
+  if (/^https?(?::|\/\/)/i.test(given))
+    throw usageError(
+      `${shownUrl(given)} is no URL: a colon and two slashes are behind http or https.`,
+      "Such as https://host/path, or localhost:3000/path for this machine",
+    );
   const [, host = "", rest = ""] =
     /^([A-Za-z0-9.-]+|\[[0-9a-f:]+\])(:[0-9]{1,5}(?:\/.*)?|\/.*)$/is.exec(given) ?? [];
   if (host === "") return given;

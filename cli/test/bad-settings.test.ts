@@ -1,0 +1,138 @@
+// Bad values of variables and of configuration files end in a code of the list, in every command that reads them.
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { expect, it } from "vitest";
+import { temporaryFolder } from "../../test/kit/temporary-folder.js";
+import { SETTINGS, type SettingRule } from "../src/config/settings.js";
+import { EXITS } from "../src/explain/command-line.js";
+import { run } from "../src/main.js";
+import { CODES, RAW } from "./kit/raw-words.js";
+
+const NOBODY = "http://127.0.0.1:9/api/v1/webhooks/incoming/lst_1";
+
+const folder = temporaryFolder("bad-settings-");
+const at = (name: string) => join(folder, name);
+mkdirSync(at("folder"), { mode: 0o700 });
+mkdirSync(at("home"), { mode: 0o700 });
+symlinkSync(at("circle"), at("circle"));
+for (const [name, content] of Object.entries({
+  "secret.txt": "a-secret-of-more-than-thirty-two-characters",
+  "empty.txt": "",
+  "broken.pem": "-----BEGIN PRIVATE KEY-----\nMIIBroken\n-----END PRIVATE KEY-----\n",
+  "broken.json": '{"a":',
+  "binary.dat": Uint8Array.from({ length: 300 }, (_, one) => (one * 37) % 256),
+  "wide.txt": Buffer.from("\uFEFFX-A: 1", "utf16le"),
+  "request.http": "POST /api/v1/webhooks/incoming/lst_1 HTTP/1.1\r\nHost: x\r\n\r\n{}",
+}))
+  writeFileSync(at(name), content, { mode: 0o600 });
+
+const BAD = [
+  ...[
+    " ",
+    "\0",
+    "a\0b",
+    "\u001b[2J",
+    "x",
+    "-1",
+    "NaN",
+    "0",
+    "0s",
+    "1e999",
+    "constructor",
+    "__proto__",
+    "\ud800",
+  ],
+  ...["a".repeat(5_000), "folder", "missing", "missing/file", "empty.txt/below", "circle", "empty.txt"].map(
+    placed,
+  ),
+  ...["binary.dat", "wide.txt", "broken.pem", "broken.json", "secret.txt"].map(placed),
+  ...["http://[bad", "https://", "https:/a.example", "http://127.0.0.1:99999/", "http://127.0.0.1:9/x"],
+  ...["file:///etc", "postgres://[bad", "postgres://127.0.0.1:9/none", ":0", ":99999", ":9", "/dev/full"],
+];
+
+function placed(name: string): string {
+  return /^(?:a+)$/.test(name) ? name : at(name);
+}
+
+/** Commands that read what is set, each so that nothing is sent to anybody. */
+const SHORT = ["--retries", "0", "--timeout", "200ms"];
+const COMMANDS: readonly (readonly string[])[] = [
+  ["send", "--data", "{}", "--dry-run"],
+  ["send", NOBODY, "--data", "{}", ...SHORT, "--secret-file", at("secret.txt")],
+  ["test", NOBODY, "--only", "event-id-nil", "--timeout", "200ms"],
+  ["listen", "--port", "0", "--no-ui", "--exit-after", "1ms"],
+  ["verify", at("request.http")],
+  ["outbox", "status"],
+  ["outbox", "work", "--drain"],
+  ["profile", "show"],
+  ["keys", "list"],
+  ["doctor"],
+];
+
+async function failureOf(argv: readonly string[], env: Record<string, string>): Promise<string | undefined> {
+  let seen = "";
+  const sink = () =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        seen += String(chunk);
+        done();
+      },
+    });
+  const code = await run([...argv, "--no-input"], {
+    stdin: Readable.from([]),
+    stdout: sink(),
+    stderr: sink(),
+    env: { HOOKPROOF_HOME: at("home"), HOME: at("home"), NO_COLOR: "1", ...env },
+    stopSignal: AbortSignal.timeout(5_000),
+  });
+  const [, found] = /^error\[([^\]]*)\]/m.exec(seen) ?? [];
+  const isRight =
+    code in EXITS && code !== 1 && (found === undefined || CODES.has(found)) && !RAW.test(shownOf(seen));
+  return isRight
+    ? undefined
+    : `${argv.join(" ")} ${JSON.stringify(env).slice(0, 200)} → ${code} ${seen.slice(0, 300)}`;
+}
+
+/** What a command shows of what it was given may be anything. */
+function shownOf(seen: string): string {
+  return seen.replace(/"[^"]*"/g, '""');
+}
+
+const RULES: readonly (readonly [name: string, rule: SettingRule])[] = Object.entries(SETTINGS);
+const OTHERS = [
+  ...[
+    "HOOKPROOF_SECRET",
+    "HOOKPROOF_CONFIG",
+    "HOOKPROOF_PROFILE",
+    "HOOKPROOF_HOME",
+    "HOOKPROOF_SECRET_ORIGIN",
+  ],
+  ...["HTTPS_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS", "COLUMNS", "AWS_REGION"],
+];
+
+it.each([...RULES.flatMap(([, { env, envFile = [] }]) => [env, envFile].flat()), ...OTHERS])(
+  "the variable %s",
+  async (name) => {
+    const failures: (string | undefined)[] = [];
+    for (const value of BAD)
+      for (const argv of COMMANDS) failures.push(await failureOf(argv, { [name]: value }));
+    expect(failures.filter((one) => one !== undefined)).toEqual([]);
+  },
+  300_000,
+);
+
+it.each(RULES)(
+  "the setting %s of a configuration",
+  async (name, { kind }) => {
+    const failures: (string | undefined)[] = [];
+    const isList = kind === "paths" || kind === "texts";
+    const values = [...BAD.map((value) => (isList ? [value] : value)), 5, null, [], [5], {}, true, [[]]];
+    for (const value of values) {
+      writeFileSync(at("c.json"), JSON.stringify({ [name]: value }));
+      for (const argv of COMMANDS) failures.push(await failureOf([...argv, "--config", at("c.json")], {}));
+    }
+    expect(failures.filter((one) => one !== undefined)).toEqual([]);
+  },
+  300_000,
+);
