@@ -37,7 +37,7 @@ function readBytes({ buffer, byteOffset, byteLength }: ArrayBufferView): ReadKey
 
 const PUBLIC = "is a public key; signing needs the private one";
 const NO_KEY = "is neither a PEM nor the JSON of a JWK";
-const NO_TEXT = "is UTF-16, and not UTF-8, or no text at all: save it as UTF-8";
+const NO_TEXT = "is UTF-16, and not UTF-8, or bytes that are no text: save it as UTF-8";
 
 function readText(text: string, depth: number): ReadKey {
   if (text.length > MAX_LENGTH) throw unfitKey(`is longer than ${MAX_LENGTH} characters, and so is no key`);
