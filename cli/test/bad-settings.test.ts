@@ -100,7 +100,7 @@ const OTHERS = [
     "HOOKPROOF_HOME",
     "HOOKPROOF_SECRET_ORIGIN",
   ],
-  ...["HTTPS_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS", "COLUMNS", "AWS_REGION"],
+  ...["HTTPS_PROXY", "NO_PROXY", "COLUMNS", "AWS_REGION"],
 ];
 
 it.each([...RULES.flatMap(([, { env, envFile = [] }]) => [env, envFile].flat()), ...OTHERS])(

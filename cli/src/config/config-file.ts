@@ -37,6 +37,14 @@ export function checkProfileName(name: string): string {
   );
 }
 
+/** The text of a file, which anybody may have put there: a pipe would be waited for, and a device need not end. */
+export function readAtOnce(path: string): string {
+  const stats = statSync(path);
+  if (stats.isFIFO() || stats.isCharacterDevice()) throw Object.assign(new Error(), { code: "ENXIO" });
+  if (stats.size > MAX_BYTES) throw Object.assign(new Error(), { code: "EFBIG" });
+  return textOf(readFileSync(path), path);
+}
+
 /** Reads a configuration file; undefined when there is none and none was asked for. */
 export function readConfigFile(
   path: string,
@@ -44,11 +52,7 @@ export function readConfigFile(
 ): (ConfigFile & { readonly document: ConfigDocument }) | undefined {
   let text: string;
   try {
-    // Whoever put it into the folder: a pipe would be waited for, and a device need not end.
-    const stats = statSync(path);
-    if (stats.isFIFO() || stats.isCharacterDevice()) throw Object.assign(new Error(), { code: "ENXIO" });
-    if (stats.size > MAX_BYTES) throw Object.assign(new Error(), { code: "EFBIG" });
-    text = textOf(readFileSync(path), path);
+    text = readAtOnce(path);
   } catch (error) {
     if (error instanceof CliError) throw error;
     const { code } = error as NodeJS.ErrnoException;

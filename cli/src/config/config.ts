@@ -1,12 +1,11 @@
 // Puts flags, environment and files in their order and says where each value comes from.
-import { readFileSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { hasStoredSecret, type SecretOwner } from "../credentials/stored-secrets.js";
 import { CliError, didYouMean, EXIT } from "../failure.js";
-import { configFolder, requirePrivate } from "../files/files.js";
-import { textOf } from "../input/text.js";
+import { configFolder, requirePrivate, unreadable } from "../files/files.js";
 import type { Io } from "../io.js";
-import { type ConfigFile, checkProfileName, readConfigFile } from "./config-file.js";
+import { type ConfigFile, checkProfileName, readAtOnce, readConfigFile } from "./config-file.js";
 import { nextStep } from "./next-step.js";
 import {
   anchored,
@@ -225,9 +224,17 @@ function variableOf({ env: name, envFile }: SettingRule, env: Io["env"]): [strin
   if (env[name])
     throw new CliError(EXIT.setup, "CONFIG_INVALID", `${name} and ${envFile} exclude each other.`);
   requirePrivate(file);
-  const text = textOf(readFileSync(file), file).replace(/\r?\n$/, "");
+  const text = textOfFile(file).replace(/\r?\n$/, "");
   if (text === "") throw new CliError(EXIT.setup, "CONFIG_INVALID", `The file of ${envFile} is empty.`);
   return [envFile, text];
+}
+
+function textOfFile(file: string): string {
+  try {
+    return readAtOnce(file);
+  } catch (error) {
+    throw error instanceof CliError ? error : unreadable(file, error);
+  }
 }
 
 /** A profile's own value comes before what every profile shares; each from the nearest file that has it. */
