@@ -6,6 +6,7 @@ import { isNotGiven, notGiven } from "../../core/errors.js";
 import { CONTENT_TYPE_HEADER } from "../../core/headers.js";
 import { checkOptions, type OptionNames } from "../../core/options.js";
 import { shownAs } from "../../core/shown.js";
+import { wholeUrl } from "../../core/target-url.js";
 import { ALGORITHMS, type Algorithm } from "../../jwt/algorithms.js";
 import type { SigningKey } from "../../jwt/key.js";
 import { rawSigner } from "../../jwt/sign-token.js";
@@ -167,6 +168,15 @@ export function checkedProfile({
     throw new TypeError("tag must be 1 to 256 printable characters");
   const headers = [CONTENT_TYPE_HEADER, "content-digest", eventIdHeader].map((name) => name.toLowerCase());
   return { eventIdHeader, tag, covered: [...new Set<string>(components), ...headers] };
+}
+
+/** @throws {TypeError} with what is wrong with the URL of a receiver */
+export function receiverUrl(text: string): URL {
+  return wholeUrl(text, notWhole);
+}
+
+export function notWhole(rule: string): TypeError {
+  return new TypeError(`url must be the receiver's whole URL: it ${rule}`);
 }
 
 const MIN_SECRET_BYTES = 32;

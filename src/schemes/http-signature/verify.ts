@@ -10,7 +10,6 @@ import { parseJson } from "../../core/json.js";
 import { checkOptions } from "../../core/options.js";
 import { TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
 import { countOf, shown } from "../../core/shown.js";
-import { wholeUrl } from "../../core/target-url.js";
 import { andThen } from "../../core/value-or-promise.js";
 import type { Algorithm } from "../../jwt/algorithms.js";
 import { hasSigned, type KeyResolver, resolveKey } from "../../jwt/verify.js";
@@ -25,7 +24,9 @@ import {
   hmacBytes,
   hmacText,
   httpSignature,
+  notWhole,
   PROFILE,
+  receiverUrl,
   requestParts,
   signatureBase,
 } from "./sign.js";
@@ -114,9 +115,8 @@ export function httpSignatureVerifier(options: HttpSignatureVerifierOptions): Ve
     secrets: "object",
   });
   const { eventIdHeader, covered, tag } = checkedProfile(options);
-  const refused = (rule: string) => new TypeError(`url must be the receiver's whole URL: it ${rule}`);
-  const { pathname, search } = wholeUrl(options.url, refused);
-  if (options.url.includes("#")) throw refused("must not have a fragment"); // as no signer takes one
+  const { pathname, search } = receiverUrl(options.url);
+  if (options.url.includes("#")) throw notWhole("must not have a fragment"); // as no signer takes one
   const table = TABLE(eventIdHeader);
   const checks = schemeChecks(table);
   const secrets = new Map(

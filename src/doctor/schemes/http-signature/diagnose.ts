@@ -6,7 +6,6 @@ import { bodyBytes, decodeUtf8, utf8 } from "../../../core/bytes.js";
 import { type Clock, systemClock, unixSeconds } from "../../../core/clock.js";
 import { type HeadersInput, receivedHeaders, requireHeaders } from "../../../core/headers.js";
 import { checkOptions } from "../../../core/options.js";
-import { wholeUrl } from "../../../core/target-url.js";
 import type { Jwks } from "../../../jwks/key-set.js";
 import { ALGORITHMS } from "../../../jwt/algorithms.js";
 import { hasSigned, resolveKey } from "../../../jwt/verify.js";
@@ -17,6 +16,7 @@ import {
   hmacBytes,
   hmacText,
   PROFILE,
+  receiverUrl,
 } from "../../../schemes/http-signature/sign.js";
 import { isInnerList } from "../../../schemes/http-signature/signature-fields.js";
 import { dictionaryOf, type HttpSignatureVerifierOptions } from "../../../schemes/http-signature/verify.js";
@@ -75,10 +75,7 @@ export async function diagnosed({
   const { scheme: _, ...profile } = options;
   checkOptions("diagnose", profile, { ...PROFILE, url: 1, keys: ".resolve", secrets: "object" });
   const { covered } = checkedProfile(options);
-  const url = wholeUrl(
-    options.url,
-    (rule) => new TypeError(`url must be the receiver's whole URL: it ${rule}`),
-  );
+  const url = receiverUrl(options.url);
   const [input, signature, digest] = ["Signature-Input", "Signature", "Content-Digest"].map((name) =>
     received.all(name).join(", ").slice(0, LONGEST),
   ) as [string, string, string];
