@@ -3,9 +3,11 @@ import { encodeBase64, encodeBase64url, utf8 } from "../../core/bytes.js";
 import type { HashName } from "../../core/hash-portable.js";
 import type { Mistake } from "../rows/mistake.js";
 import { decodeAnyBase64, hexOf, latin1, latin1Text, lossyText, parseHex } from "../texts/rewrite.js";
+import { hasVariable, isNotText } from "../texts/variables.js";
 import {
   SIGNATURE_CUT,
   SIGNATURE_MALFORMED,
+  SIGNATURE_NOT_FILLED_IN,
   SIGNATURE_NOT_TEXT,
   SIGNATURE_OTHER_CASE,
   SIGNATURE_READ_AS_TEXT,
@@ -222,12 +224,9 @@ function fromBase32(text: string): Uint8Array {
 
 /** What a text is that is no digest. */
 export function noDigest(signature: string): Mistake {
+  if (hasVariable(signature)) return SIGNATURE_NOT_FILLED_IN;
   return isNotText(signature.trim()) ? SIGNATURE_NOT_TEXT : SIGNATURE_MALFORMED;
 }
-
-/** The text of a value that has none: of JavaScript, Python, Java and .NET. */
-const NOT_TEXT =
-  /^(?:\[object \w+\]|undefined|null|None|nil|NaN|System\.Byte\[\]|\[B@[0-9a-f]+|<(?!Buffer )[^<>]{1,80}>)$/;
 
 /** A shorter beginning of the right signature may be chance. */
 const SHORTEST_CUT = 12;
@@ -269,9 +268,4 @@ function isPartOf(text: string, digest: Uint8Array, spelled: readonly string[]):
 /** Hex of each number without the zeros in front. */
 function unpadded(numbers: Uint8Array | Int32Array): string {
   return Array.from(numbers, (one) => (one >>> 0).toString(16)).join("");
-}
-
-/** Whether a text is that of a value that has none, such as a promise. */
-export function isNotText(text: string): boolean {
-  return NOT_TEXT.test(text);
 }

@@ -6,7 +6,7 @@ import { bearerToken } from "../../jwt/token.js";
 import { TIMESTAMP_HEADER } from "../../schemes/access-governance/protocol.js";
 import { type Mistake, withDetail } from "../rows/mistake.js";
 import { firstFound, mistakesFound } from "../rows/run.js";
-import { isNotText } from "./digest-text.js";
+import { hasVariable, isNotText } from "../texts/variables.js";
 import {
   AGE_MISTAKES,
   BODY_MISTAKES,
@@ -78,7 +78,11 @@ interface ReadAuthorization {
 export function readAuthorization(authorization: string): ReadAuthorization {
   const text = authorization.trim();
   const rest = text.replace(/^bearer(?:\s+|$)/i, "");
-  if (rest === "" || (isNotText(rest.trim()) && !/^<(?!.*\b(?:object|at)\b)[\w -]{2,30}>$/.test(rest)))
+  if (
+    rest === "" ||
+    hasVariable(rest) ||
+    (isNotText(rest.trim()) && !/^<(?!.*\b(?:object|at)\b)[\w -]{2,30}>$/.test(rest))
+  )
     return { token: "", mistakes: [TOKEN_MISTAKES.nothing], isNothing: true };
   if (rest.startsWith("-----BEGIN")) return { token: rest, mistakes: [], isNothing: false };
   const token = bearerToken(authorization);

@@ -18,8 +18,25 @@ export function jointVerdict(results: readonly ProbeResult[], proof: Proof): Joi
     refusesOtherwise(results, proof) ??
     failsOnLengths(results) ??
     takesForOld(results) ??
+    verifiesText(results, proof) ??
     refusesOneOtherwise(results, proof)
   );
+}
+
+/** Right signatures are refused as wrong ones where the body is no text, or comes in more than one piece. */
+function verifiesText(results: readonly ProbeResult[], proof: Proof): JointVerdict | undefined {
+  const large = verdictOfChoices(results, proof);
+  const failed = results.filter(({ outcome }) => outcome === "fail");
+  const text = failed.find(({ id, status }) => id === "body-not-utf8" && status === 401);
+  if (text === undefined || !isAccepted(proof.right) || failed.some(({ id }) => !id.startsWith("body-")))
+    return undefined;
+  if (large?.follows[0]?.status === 401) return { ...large, follows: [...large.follows, text] };
+  return {
+    id: text.id,
+    sentence: `It answers 401 and not 400 to ${text.title}: it verifies a text of the body, and not its bytes.`,
+    fix: "Verify the bytes as received, and parse them afterwards.",
+    follows: [text],
+  };
 }
 
 /** So many of the last answers have to be alike. */
@@ -150,16 +167,28 @@ export function verdictOfChoices(
   results: readonly ProbeResult[],
   { right }: Proof,
 ): JointVerdict | undefined {
-  const large = results.find(
-    ({ id, status = 0, outcome }) =>
-      id === "body-64-kb" && outcome === "unclear" && status >= 400 && status !== 429,
-  );
-  if (large === undefined || !isAccepted(right)) return undefined;
+  const refused = (name: string) =>
+    results.find(
+      ({ id, status = 0, outcome }) =>
+        id === name && outcome === "unclear" && status >= 400 && status !== 429,
+    );
+  if (!isAccepted(right)) return undefined;
+  const large = refused("body-64-kb");
+  const typed = refused("content-type-charset");
+  if (large === undefined)
+    return (
+      typed && {
+        id: typed.id,
+        sentence: `It answers ${typed.status} to ${typed.title}, which many clients send: it compares the whole header, and not the media type alone.`,
+        fix: "Compare the media type only, not its parameters.",
+        follows: [typed],
+      }
+    );
   return {
     id: large.id,
     sentence:
       large.status === 401
-        ? "It answers 401 to a correct request of 65,536 bytes: what it verifies is another body, as if it were cut."
+        ? "It answers 401 to a correct request of 65,536 bytes: what it verifies is another body, as if it were cut, or read as text piece by piece."
         : `It answers ${large.status} to a correct request of 65,536 bytes: its limit is lower, or that of a body parser or proxy before it.`,
     fix: "Allow 65,536 bytes, in every proxy and body parser before the listener.",
     follows: [large],

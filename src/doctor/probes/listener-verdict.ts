@@ -115,6 +115,11 @@ const DEMANDS: Readonly<Record<string, ListenerWords>> = {
     accepts: "tokens with iss and iat",
     bug: "it demands claims that tokens of the service do not have",
   },
+  "demands-standard-webhooks": {
+    family: "input",
+    accepts: "signatures as Standard Webhooks makes them",
+    bug: "it verifies by that scheme",
+  },
   "demands-typ": {
     family: "token",
     accepts: "tokens with another typ than JWT, or none",
@@ -144,6 +149,8 @@ const OWN_FIXES: Readonly<Record<string, string>> = {
   "claim-exp-too-far": "Accept exp up to 600 s ahead: the sender chooses how long a token lives.",
   "demands-iat": "Demand sub, aud, exp, jti, htm and htb_s256 alone: exp bounds a token's age.",
   "demands-iss": "Demand sub, aud, exp, jti, htm and htb_s256 alone: sub says who has sent it.",
+  "demands-standard-webhooks":
+    "Verify base64url(HMAC-SHA256(secret, timestamp.event_id.body)) with the secret's text as the key; or send by that scheme, with standardWebhooksSigner or --scheme standard-webhooks.",
   "demands-typ": "Take tokens whose typ is JWT: that is what senders write.",
   "token-signature-der":
     "Verify r and s of 32 bytes each, not DER: in Node with dsaEncoding 'ieee-p1363', in Java as SHA256withECDSAinP1363Format.",

@@ -15,7 +15,8 @@ import { ALGORITHM_MISTAKES } from "../diagnose/mistakes/signature.js";
 import { EVENT_ID_MISTAKES, TIMESTAMP_MISTAKES } from "../diagnose/mistakes/signing-input.js";
 import type { RepeatableMistake } from "../rows/mistake.js";
 import { readJson } from "../texts/json-shapes.js";
-import { latin1Text } from "../texts/rewrite.js";
+import { latin1Text, parseHex } from "../texts/rewrite.js";
+import { standardRequests } from "./other-scheme-requests.js";
 import type { BuiltRequest } from "./probe.js";
 import {
   derFromRaw,
@@ -67,7 +68,9 @@ export function wrongSignatures(secret: string): readonly WrongRequest<HmacKit>[
       ),
     ...wrongEventIds(secret),
     ...waysOf(ALGORITHM_MISTAKES).map(({ id, weight, repeat }) =>
-      wrong(secret, id, weight, () => ({ digest: (key, message) => repeat("sha256", key, message) })),
+      wrong(secret, id, weight, () => ({
+        digest: (key, message) => encodeBase64url(parseHex(repeat("sha256", key, message)) ?? key),
+      })),
     ),
     ...(["sha1", "sha512", "sha384"] as const).map((hash, index) =>
       wrong(secret, "signature-other-hash", index < 2 ? 1 : 2, () => ({
@@ -95,6 +98,7 @@ export function wrongSignatures(secret: string): readonly WrongRequest<HmacKit>[
     ...[
       ...single,
       ...spelled,
+      ...standardRequests(secret),
       ...wrongNames<HmacKit>(SIGNATURE_HEADER),
       ...otherClocks((kit: HmacKit, timestamp) => kit.signed({ timestamp: String(timestamp) })),
     ].toSorted((a, b) => a.weight - b.weight),
@@ -338,6 +342,9 @@ export function wrongTokens(): readonly WrongRequest<TokenKit>[] {
     claims("claim-htb-base64", 1, (kit) => ({
       htb_s256: encodeBase64(decodeBase64url(bodyHash(kit)) ?? new Uint8Array()),
     })),
+    ...[encodeBase64, encodeBase64url].map((encoded) =>
+      claims("claim-htb-base64-of-hex", 2, (kit) => ({ htb_s256: encoded(utf8(hexOf(bodyHash(kit)))) })),
+    ),
     claims("claim-htb-padded", 1, (kit) => ({ htb_s256: padded(bodyHash(kit)) })),
     claims("claim-htb-sha512", 2, (kit) => ({ htb_s256: digestOf("sha512", [partsOf(kit).body]) })),
     claims("claim-htb-of-signing-input", 2, (kit) => {

@@ -1,4 +1,4 @@
-// Puts the variable of a template in the place of one text of a JSON body.
+// The variables of templates: put in the place of a body's text, or left standing in a header.
 
 const TOKEN = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|[:,{}[\]]/g;
 
@@ -35,4 +35,18 @@ export function withVariableAt(
   const place = memberTexts[at];
   if (place === undefined) return undefined;
   return `${text.slice(0, place.from)}"{{${place.name}}}"${text.slice(place.to)}`;
+}
+
+/** Whether a text has a variable that was not filled in: of Postman, n8n, a template, a shell or Ruby. */
+export function hasVariable(text: string): boolean {
+  return /\{\{|\$\{|\$\(|#\{|<%/.test(text);
+}
+
+/** The text of a value that has none: of JavaScript, Python, Java and .NET. */
+const NOT_TEXT =
+  /^(?:\[object \w+\]|undefined|null|None|nil|NaN|System\.Byte\[\]|\[B@[0-9a-f]+|<(?!Buffer )[^<>]{1,80}>)$/;
+
+/** Whether a text is that of a value that has none, such as a promise. */
+export function isNotText(text: string): boolean {
+  return NOT_TEXT.test(text);
 }

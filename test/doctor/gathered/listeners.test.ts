@@ -4,8 +4,12 @@ import { findListenerMistake, type ListenerVerdict, type ProbeTarget } from "hoo
 import { fixedClock } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
 import { resultsOf } from "../../kit/probes/listeners.js";
+import { LATE_BUGS, LATE_TOKEN_BUGS } from "./late-listeners.js";
 import { BUGS, CORRECT, ELSE, NOW, SECRET, startElse, startWith } from "./listeners.js";
 import { CORRECT_TOKENS, SIGNING_KEY, TOKEN_BUGS } from "./token-listeners.js";
+
+const ALL_BUGS = { ...BUGS, ...LATE_BUGS };
+const ALL_TOKEN_BUGS = { ...TOKEN_BUGS, ...LATE_TOKEN_BUGS };
 
 /** The first sentence that `hookproof test --allow-trigger` has for it: the verdict. */
 async function verdictOn(
@@ -24,11 +28,11 @@ async function verdictOn(
 describe("the gathered listeners", () => {
   it("are as many as the documentation says", () => {
     const page = readFileSync(new URL("../../../docs/testing.md", import.meta.url), "utf8");
-    const [bugs, right, other] = [BUGS, CORRECT, ELSE].map((set) => Object.keys(set).length);
+    const [bugs, right, other] = [ALL_BUGS, CORRECT, ELSE].map((set) => Object.keys(set).length);
     expect(page).toContain(`${bugs} listeners with one bug each, ${right} right ones and ${other} things`);
   });
 
-  for (const [bug, [words, change]] of Object.entries(BUGS))
+  for (const [bug, [words, change]] of Object.entries(ALL_BUGS))
     it(`with one bug are named: ${bug}`, async () => {
       expect((await verdictOn(await startWith(change)))?.sentence).toContain(words);
     });
@@ -40,11 +44,11 @@ describe("the gathered listeners", () => {
 
   it("of tokens are as many as the documentation says", () => {
     const page = readFileSync(new URL("../../../docs/testing.md", import.meta.url), "utf8");
-    const [bugs, right] = [TOKEN_BUGS, CORRECT_TOKENS].map((set) => Object.keys(set).length);
+    const [bugs, right] = [ALL_TOKEN_BUGS, CORRECT_TOKENS].map((set) => Object.keys(set).length);
     expect(page).toContain(`${bugs} of tokens with one bug each and ${right} right ones`);
   });
 
-  for (const [bug, [words, change]] of Object.entries(TOKEN_BUGS))
+  for (const [bug, [words, change]] of Object.entries(ALL_TOKEN_BUGS))
     it(`of tokens with one bug are named: ${bug}`, async () => {
       const verdict = await verdictOn(await startWith(change), { method: "jwt", ...SIGNING_KEY });
       expect(verdict?.sentence).toContain(words);

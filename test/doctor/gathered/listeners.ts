@@ -23,7 +23,7 @@ export interface Received {
 type Step = (received: Received) => number | Promise<number>;
 
 /** The steps of a correct listener. A bug replaces one of them, or their order. */
-interface Steps {
+export interface Steps {
   readonly order: readonly StepName[];
   method: Step;
   path: Step;
@@ -58,8 +58,8 @@ type StepName = (typeof ORDER)[number];
 
 const V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 const WHOLE = /^(?:0|[1-9]\d{0,11})$/;
-const ageOf = ({ timestamp }: Received) => NOW / 1000 - Number(timestamp);
-const whole = ({ timestamp }: Received) => WHOLE.test(timestamp);
+export const ageOf = ({ timestamp }: Received) => NOW / 1000 - Number(timestamp);
+export const whole = ({ timestamp }: Received) => WHOLE.test(timestamp);
 
 function same(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
@@ -75,11 +75,11 @@ function isJson(bytes: Buffer): boolean {
   }
 }
 
-const text = ({ body }: Received) => body.toString("utf8");
-const over = (received: Received, body: string) => `${received.timestamp}.${received.eventId}.${body}`;
+export const text = ({ body }: Received) => body.toString("utf8");
+export const over = (received: Received, body: string) => `${received.timestamp}.${received.eventId}.${body}`;
 
 /** The body parsed and written again, where it is JSON. */
-function again(received: Received, write: (value: unknown) => string): string {
+export function again(received: Received, write: (value: unknown) => string): string {
   try {
     return over(received, write(JSON.parse(text(received))));
   } catch {
@@ -130,18 +130,18 @@ function expected(steps: Steps, received: Received): string {
 /** What a bug makes of the correct listener. */
 export type Bug = (steps: Steps) => Partial<Steps>;
 
-const verifyBy =
+export const verifyBy =
   (isRight: (should: string, given: string) => boolean): Bug =>
   (steps) => ({
     verify: (received) => (isRight(expected(steps, received), received.signature ?? "") ? 0 : 401),
   });
-const overBody =
+export const overBody =
   (change: (received: Received) => string): Bug =>
   () => ({ input: change });
-const timeBy =
+export const timeBy =
   (isRight: (received: Received) => boolean): Bug =>
   () => ({ time: (received) => (isRight(received) ? 0 : 400) });
-const keyed =
+export const keyed =
   (key: string | Buffer): Bug =>
   () => ({ key: () => key });
 const presentBut =
@@ -309,7 +309,7 @@ export const BUGS: Readonly<Record<string, readonly [words: string, Bug]>> = {
   ],
 };
 
-function correctly(steps: Steps, received: Received): number {
+export function correctly(steps: Steps, received: Received): number {
   return same(expected(steps, received), received.signature ?? "") ? 0 : 401;
 }
 

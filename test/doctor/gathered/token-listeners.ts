@@ -11,7 +11,7 @@ import {
 import type { Bug } from "./listeners.js";
 import { NOW, PATH, type Received } from "./listeners.js";
 
-const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+export const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const PEM = publicKey.export({ type: "spki", format: "pem" }).toString();
 
 /** The key of the sender. */
@@ -40,15 +40,15 @@ interface TokenSteps {
   readonly refusal: number;
 }
 
-const baseUrl = ({ headers }: Received) => `http://${headers.host}`;
-const sha256 = (data: string | Buffer) => createHash("sha256").update(data).digest("base64url");
+export const baseUrl = ({ headers }: Received) => `http://${headers.host}`;
+export const sha256 = (data: string | Buffer) => createHash("sha256").update(data).digest("base64url");
 const now = NOW / 1000;
 
-function signedBy(key: KeyObject, { input, signature }: Token): boolean {
+export function signedBy(key: KeyObject, { input, signature }: Token): boolean {
   return verify("sha256", Buffer.from(input), { key, dsaEncoding: "ieee-p1363" }, signature);
 }
 
-const RIGHT: TokenSteps = {
+export const RIGHT: TokenSteps = {
   authorization: ({ headers }) => headers.authorization,
   tokenOf: (authorization) => /^bearer ([^ ,]+)$/i.exec(authorization)?.[1],
   headerIsFine: (header) =>
@@ -88,7 +88,7 @@ function read(text: string): Token | undefined {
 }
 
 /** A listener whose proof is a token, with these parts of the check. */
-function tokens(change: Partial<TokenSteps>, more: ReturnType<Bug> = {}): Bug {
+export function tokens(change: Partial<TokenSteps>, more: ReturnType<Bug> = {}): Bug {
   const steps = { ...RIGHT, ...change };
   return () => ({
     present: (received) => {
@@ -112,7 +112,7 @@ function tokens(change: Partial<TokenSteps>, more: ReturnType<Bug> = {}): Bug {
   });
 }
 
-const claims = (over: Readonly<Record<string, Holds>>): Bug =>
+export const claims = (over: Readonly<Record<string, Holds>>): Bug =>
   tokens({ claims: { ...RIGHT.claims, ...over } });
 const ignoring = (name: string): Bug => claims({ [name]: () => true });
 const whereThere = (name: string): Bug =>

@@ -190,7 +190,7 @@ export const OTHER_TEXT_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
   {
     id: "body-one-member",
     title: "One member of the body signed",
-    message: "It matches if one member of the body is signed, not the whole body.",
+    message: "It matches if one member of the body, or one item of its list, is signed, not the whole body.",
     fix: `Sign the whole body. ${ONCE} ${RAW_BODY}`,
     ways: [
       ...MEMBERS.map((name) => [3, member(name)] as const),
@@ -232,8 +232,8 @@ function goMap(json: NonNullable<Parameters<Reserialise>[0]>): string | undefine
 
 function memberAt(at: number, style: JsonStyle): Reserialise {
   return (json) => {
-    if (typeof json?.tree !== "object" || !("members" in json.tree)) return undefined;
-    const [, inside] = json.tree.members[at] ?? [];
+    if (typeof json?.tree !== "object") return undefined;
+    const inside = "members" in json.tree ? json.tree.members[at]?.[1] : json.tree.items[at];
     return typeof inside === "object" ? writeJson(json.of(inside), style) : undefined;
   };
 }

@@ -179,6 +179,13 @@ const HTB_LISTENERS: Readonly<Partial<Record<SignatureForm, Pick<MistakeRow, "li
       bug: "it compares hex with base64url",
     },
   },
+  base64OfHex: {
+    listener: {
+      family: "token",
+      accepts: "tokens whose htb_s256 is the hash's hex in base64",
+      bug: "it encodes the hex text once more",
+    },
+  },
   base64: {
     listener: {
       family: "token",

@@ -10,6 +10,7 @@ import {
   TIMESTAMP_HEADER,
 } from "../../../schemes/access-governance/protocol.js";
 import type { FoundMistake, MistakeRow } from "../../rows/mistake.js";
+import { hasVariable, isNotText } from "../../texts/variables.js";
 
 const SECONDS = "Send Unix seconds: String(Math.floor(Date.now() / 1000)). In Python str(int(time.time())).";
 const UUID = "Send a UUID of version 4: newEventId(), crypto.randomUUID(), in Python str(uuid.uuid4()).";
@@ -80,6 +81,14 @@ export const TIMESTAMP: HeaderMistakes = {
     fix: `${SECONDS} Look for a proxy that drops headers.`,
   },
   forms: [
+    {
+      id: "timestamp-not-filled-in",
+      title: "Timestamp not filled in",
+      message:
+        "Webhook-Timestamp is a variable that was not filled in, such as {{timestamp}}, or the text of a value that is missing.",
+      fix: SECONDS,
+      find: isNotFilledIn,
+    },
     {
       id: "timestamp-milliseconds",
       title: "Timestamp in milliseconds",
@@ -154,7 +163,7 @@ export const AGE_MISTAKES: readonly FoundMistake<number>[] = [
       bug: "its clock is ahead, or it takes a local time for UTC",
     },
     find(age) {
-      return age < -TIMESTAMP_TOLERANCE_SECONDS && `${this.message} It is ${-age} s ahead.`;
+      return age < -TIMESTAMP_TOLERANCE_SECONDS && `${this.message} It is ${-age} s ahead${inHours(-age)}.`;
     },
   },
 ];
@@ -169,6 +178,14 @@ const EVENT_ID: HeaderMistakes = {
     fix: UUID,
   },
   forms: [
+    {
+      id: "event-id-not-filled-in",
+      title: "Event id not filled in",
+      message:
+        "Webhook-Event-Id is a variable that was not filled in, such as {{$guid}}, or the text of a value that is missing.",
+      fix: UUID,
+      find: isNotFilledIn,
+    },
     {
       id: "event-id-wrapped",
       title: "Something around the event id",
@@ -290,6 +307,20 @@ export const REQUEST_MISTAKES: readonly MistakeRow[] = [
   ...BODY_MISTAKES,
 ];
 
+function isNotFilledIn(text: string): boolean {
+  return hasVariable(text) || isNotText(text.trim());
+}
+
+/** Half an hour, and the most that a time zone differs from UTC. */
+const [HALF_HOUR, MOST] = [1_800, 50_400];
+
+/** The hours of a difference that a time zone explains: up to some seconds of the way whole or half ones. */
+function inHours(seconds: number): string {
+  const halves = Math.round(seconds / HALF_HOUR);
+  if (halves < 1 || seconds > MOST || Math.abs(seconds - halves * HALF_HOUR) > 5) return "";
+  return `, which is ${halves / 2} h: as if a local time was taken for UTC, as datetime.utcnow().timestamp() does in Python`;
+}
+
 /** An event id without what people put around it. */
 function bare(text: string): string {
   return text.trim().replace(/^urn:uuid:|^[{"'(]|[}"')]$/gi, "");
@@ -298,19 +329,19 @@ function bare(text: string): string {
 /** Other names for our headers: those of other schemes, and typing mistakes. */
 export const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   [TIMESTAMP_HEADER]: others(
-    "timestamp",
+    "Timestamp",
     "Webhook_Timestamp",
     "WebhookTimestamp",
     "X-Request-Timestamp",
     "X-Slack-Request-Timestamp",
   ),
   [EVENT_ID_HEADER]: [
-    ...others("id", "Webhook_Event_Id", "WebhookEventId", "X-Event-Id", "Event-Id", "Idempotency-Key"),
-    ...others("event-id"),
+    ...others("Id", "Webhook_Event_Id", "WebhookEventId", "X-Event-Id", "Event-Id", "Idempotency-Key"),
+    ...others("Event-Id"),
     "X-GitHub-Delivery",
   ],
   [SIGNATURE_HEADER]: others(
-    "signature",
+    "Signature",
     "Webhook_Signature",
     "WebhookSignature",
     "X-Signature",

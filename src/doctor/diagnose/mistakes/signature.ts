@@ -291,6 +291,14 @@ export const SIGNATURE_NOT_TEXT: MistakeRow = {
   fix: "Await it and encode the bytes: Buffer.from(await crypto.subtle.sign('HMAC', key, input)).toString('base64url').",
 };
 
+/** The signature was to be filled in by a template, and was not. */
+export const SIGNATURE_NOT_FILLED_IN: MistakeRow = {
+  id: "signature-not-filled-in",
+  title: "Signature not filled in",
+  message: "The signature is a variable that was not filled in, such as {{signature}}.",
+  fix: "Send what createHmac('sha256', secret).update(input).digest('base64url') gives.",
+};
+
 /** The bytes of the digest became a text, and that was encoded. */
 export const SIGNATURE_READ_AS_TEXT: MistakeRow = {
   id: "signature-read-as-text",

@@ -32,7 +32,7 @@ export const TOKEN_MISTAKES = {
     id: "token-not-text",
     title: "No token after Bearer",
     message:
-      "There is no token after Bearer, or the text of a value that is none: undefined, null, [object Promise].",
+      "There is no token after Bearer, or a variable that was not filled in, or the text of a value that is none: undefined, null, [object Promise].",
     fix: "Await the token before it is sent: headers.Authorization = 'Bearer ' + (await makeToken()).",
   },
   moved: {

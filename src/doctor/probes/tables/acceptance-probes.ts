@@ -124,7 +124,8 @@ export const ACCEPTANCE_PROBES: readonly ProbeDefinition[] = [
     decision: "R4",
     means: "The limit is lower than 65,536 bytes, or a body parser or proxy has a limit of its own.",
     fix: "Allow 65,536 bytes, in every proxy and body parser before the listener.",
-    build: (kit) => kit.signed({ body: utf8(`"${"a".repeat(MAX_BODY_BYTES - 2)}"`) }),
+    // Characters of two bytes, of which one stands on every place where a body may be cut into pieces.
+    build: (kit) => kit.signed({ body: utf8(`"${"\u00e9".repeat(MAX_BODY_BYTES / 2 - 1)}"`) }),
   }),
 ];
 

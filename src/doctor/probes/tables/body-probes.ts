@@ -74,9 +74,10 @@ export const BODY_PROBES: readonly ProbeDefinition[] = [
     section: "8",
     listenerChoice: "status",
     decision: "R4",
-    means: "The listener has no limit, or a higher one.",
+    means: "The listener has no limit, or a higher one, or counts characters.",
     fix: "Count the bytes while they arrive, and answer 413 after 65,536.",
-    build: (kit) => kit.signed({ body: utf8(`"${"a".repeat(MAX_BODY_BYTES - 1)}"`) }),
+    // Fewer characters than 65,536.
+    build: (kit) => kit.signed({ body: utf8(`"${"\u00e9".repeat(MAX_BODY_BYTES / 2 - 1)}a"`) }),
   }),
   refuses(413, {
     id: "body-1-mb",

@@ -114,11 +114,6 @@ export const BASE_MISTAKES: readonly RepeatableMistake<BaseWay>[] = [
         lastAs((last) => `${last};`),
       ),
       ...PARAMETERS.map((one) => [1, { text: lastAs((last) => last.replace(one, "")) }] as const),
-      ...[
-        ["alg", "created", "keyid"],
-        ["created", "keyid", "alg"],
-        ["keyid", "alg", "created"],
-      ].map((order) => [2, { text: lastAs((last) => inOrder(last, order)) }] as const),
       ...["hmac-sha256", "ecdsa-p256-sha256", "ed25519", "rsa-v1_5-sha256"].map(
         (alg) => [2, { text: lastAs((last) => `${last.replace(/;alg="[^"]*"/, "")};alg="${alg}"`) }] as const,
       ),

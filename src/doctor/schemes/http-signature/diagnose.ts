@@ -115,7 +115,7 @@ export async function diagnosed({
     if (tried.size > MAX_TEXTS && !isHmac) break;
     if (await check(signed)) return mistakesOf(choice);
   }
-  const behind = await mistakesBehindSignature(first, right, options);
+  const behind = await mistakesBehindSignature(first, right, { ...options, jwks });
   return behind.length > 0 ? behind : [UNEXPLAINED];
 }
 

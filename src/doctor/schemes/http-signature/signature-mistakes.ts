@@ -2,10 +2,12 @@
 import { digestOf, hmacOf } from "#hash";
 import { decodeBase64url, encodeBase64, utf8 } from "../../../core/bytes.js";
 import type { HashName } from "../../../core/hash-portable.js";
+import type { Jwks } from "../../../jwks/key-set.js";
 import { hasSigned, resolveKey } from "../../../jwt/verify.js";
 import { algorithmsNamed } from "../../../schemes/http-signature/sign.js";
 import type { HttpSignatureVerifierOptions } from "../../../schemes/http-signature/verify.js";
 import { OTHER_BYTES, OTHER_HALVES } from "../../diagnose/mistakes/token-signature.js";
+import { opened } from "../../diagnose/rsa.js";
 import { type Mistake, type MistakeRow, withDetail } from "../../rows/mistake.js";
 import { decodeAnyBase64, hexOf, latin1Text, lossyText, parseHex } from "../../texts/rewrite.js";
 import type { Signature } from "./request-mistakes.js";
@@ -24,6 +26,12 @@ const ROWS = {
     title: "Another hash",
     message: "It matches with another hash than SHA-256.",
     fix: "Use HMAC-SHA256 for hmac-sha256, and SHA-256 for ecdsa-p256-sha256 and rsa-v1_5-sha256.",
+  },
+  pss: {
+    id: "signature-pss",
+    title: "PSS in place of rsa-v1_5-sha256",
+    message: "The signature has the padding of PSS. rsa-v1_5-sha256 has that of PKCS#1 v1.5.",
+    fix: "Sign with PKCS#1 v1.5: in Python padding.PKCS1v15(), in C# RSASignaturePadding.Pkcs1, in AWS KMS RSASSA_PKCS1_V1_5_SHA_256.",
   },
   hashedFirst: {
     id: "text-hashed-first",
@@ -86,7 +94,7 @@ export const KEY_WAYS: number = KEYS.length;
 export async function mistakesBehindSignature(
   { parameters: { keyid, alg: name }, bytes }: Signature,
   right: string,
-  { secrets = {}, keys }: HttpSignatureVerifierOptions,
+  { secrets = {}, keys, jwks }: HttpSignatureVerifierOptions & { readonly jwks?: Jwks | undefined },
 ): Promise<readonly Mistake[]> {
   if (typeof keyid !== "string") return [];
   const segment = encodeBase64(bytes);
@@ -97,6 +105,8 @@ export async function mistakesBehindSignature(
   for (const alg of algorithmsNamed(name)) {
     const resolved = await resolveKey(keys, { kid: keyid, alg });
     if (!resolved.ok) continue;
+    const inside = alg === "RS256" ? insideOfRsa(bytes, right, modulusOf(jwks, keyid)) : undefined;
+    if (inside) return [inside];
     const [short, long] = (["sha256", "sha512"] as const).map(
       (hash) => decodeBase64url(digestOf(hash, [right])) ?? bytes,
     ) as [Uint8Array, Uint8Array];
@@ -113,6 +123,25 @@ export async function mistakesBehindSignature(
           return [ROWS[of as keyof typeof ROWS]];
   }
   return [];
+}
+
+/** The modulus of the key with this name. */
+function modulusOf(jwks: Jwks | undefined, keyid: string): Uint8Array | undefined {
+  const keys: unknown = jwks?.keys;
+  const key = Array.isArray(keys)
+    ? keys.find((one: Partial<Jwks["keys"][number]> | null) => one?.kid === keyid)
+    : undefined;
+  return typeof key?.n === "string" ? decodeBase64url(key.n) : undefined;
+}
+
+/** What an RSA signature over the right text says by itself: another padding, or another hash. */
+function insideOfRsa(bytes: Uint8Array, right: string, modulus: Uint8Array | undefined): Mistake | undefined {
+  const inside = modulus && opened(bytes, modulus);
+  if (inside?.isPssOf(utf8(right))) return ROWS.pss;
+  const { hash = "sha256", held } = inside ?? {};
+  if (hash === "sha256" || held !== hexOf(decodeBase64url(digestOf(hash, [right])) ?? bytes))
+    return undefined;
+  return withDetail(ROWS.hash, `It is ${hash.replace("sha", "SHA-")}.`);
 }
 
 const HASHES: Readonly<Record<number, HashName>> = {

@@ -14,6 +14,9 @@ const ORDERS: readonly (readonly string[])[] = [
   ["keyid", "created", "alg"],
   ["alg", "keyid", "created"],
   ["created", "alg", "keyid"],
+  ["keyid", "alg", "created"],
+  ["alg", "created", "keyid"],
+  ["created", "keyid", "alg"],
 ];
 
 /** What is signed by mistake, in place of what the RFC says: the likeliest first. */
@@ -79,10 +82,11 @@ const LIKELY: readonly RepeatableMistake<BaseWay>[] = [
   {
     id: "parameters-as-lines",
     title: "Parameters signed as lines",
-    message: "It matches with a line for created and one for keyid in place of @signature-params.",
+    message: "It matches with lines for created, or for created and keyid, in place of @signature-params.",
     fix: 'End the text with the line "@signature-params": and the value of Signature-Input behind the label.',
     ways: [
       [1, { text: (lines, last) => [...lines, ...parameterLines(last)].join("\n") }],
+      ...['"created"', "created", "(created)"].map((name) => [1, { text: withCreated(name) }] as const),
       [2, { text: (lines, last) => [...parameterLines(last), ...lines].join("\n") }],
     ],
   },
@@ -219,6 +223,14 @@ function parameterLines(last: string): readonly string[] {
   return Object.entries({ created, keyid }).flatMap(([name, value]) =>
     value === undefined ? [] : [`"${name}": ${value}`],
   );
+}
+
+/** The lines of the components, and one for created alone. */
+function withCreated(name: string): NonNullable<BaseWay["text"]> {
+  return (lines, last) => {
+    const created = /;created=([0-9]+)/.exec(last)?.[1];
+    return created && [...lines, `${name}: ${created}`].join("\n");
+  };
 }
 
 /** The headers with several lines. */

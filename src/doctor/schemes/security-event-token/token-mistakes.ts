@@ -14,6 +14,8 @@ import type { TokenRequestFacts } from "./request-mistakes.js";
 
 const SIGN_HEADER = `Sign with the header { alg: "ES256", kid, typ: "${SET_TYP}" }.`;
 const SECONDS = "Set iat to whole seconds: Math.floor(Date.now() / 1000).";
+const SUBJECT =
+  'Name the subject as sub_id, with its format: { "format": "iss_sub", "iss": "…", "sub": "…" } (RFC 9493).';
 const EVENTS =
   'Send events as one object: { "events": { "https://schemas.openid.net/secevent/caep/event-type/session-revoked": {} } }.';
 
@@ -141,10 +143,18 @@ export const CLAIM_MISTAKES: readonly FoundMistake<TokenRequestFacts>[] = [
     id: "sub-in-place-of-sub-id",
     title: "sub in place of sub_id",
     message: "The subject stands in sub, as in an access token.",
-    fix: 'Name the subject as sub_id, with its format: { "format": "iss_sub", "iss": "…", "sub": "…" } (RFC 9493).',
+    fix: SUBJECT,
     // RFC 8417 itself allows sub, as in its figures 2 and 3; the profiles of the Shared Signals Framework do not.
     find: ({ claims: { sub, sub_id: subject, events } }) =>
       sub !== undefined && subject === undefined && isOfSharedSignals(events),
+  },
+  {
+    id: "sub-id-without-format",
+    title: "sub_id without a format",
+    message: "sub_id is not an object with a format.",
+    fix: SUBJECT,
+    find: ({ claims: { sub_id: subject, events } }) =>
+      subject !== undefined && isOfSharedSignals(events) && typeof memberOf(subject, "format") !== "string",
   },
   {
     id: "events-wrong",
@@ -179,8 +189,16 @@ export const KEY_MISTAKES: readonly FoundMistake<TokenRequestFacts>[] = [
   },
 ];
 
-function isOfSharedSignals(events: unknown): boolean {
-  return typeof events === "object" && Object.keys(events ?? {}).some((uri) => SHARED_SIGNALS.test(uri));
+function isOfSharedSignals(events: unknown): events is object {
+  return (
+    typeof events === "object" &&
+    events !== null &&
+    Object.keys(events).some((uri) => SHARED_SIGNALS.test(uri))
+  );
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
 const SHARED_SIGNALS = /^https:\/\/schemas\.openid\.net\/secevent\//;

@@ -13,6 +13,7 @@ import type { HashName } from "../../../core/hash-portable.js";
 import { rewrittenJson } from "../../../core/json.js";
 import { SERIALISING_MISTAKES } from "../../diagnose/mistakes/body.js";
 import { ENCODING_MISTAKES } from "../../diagnose/mistakes/encoding.js";
+import { ALGORITHM_MISTAKES } from "../../diagnose/mistakes/signature.js";
 import { once, signedBodies, type WorkBudget } from "../../diagnose/search.js";
 import { catalogueOf, type Option, optionsOf, type RepeatableMistake } from "../../rows/mistake.js";
 import { hexOf as hex, latin1Text, lossyText, parseHex } from "../../texts/rewrite.js";
@@ -259,6 +260,11 @@ const DIGEST_MISTAKES: readonly RepeatableMistake<Digest>[] = [
   },
 ];
 
+/** The rarer ways of the other scheme, with the words of this one. */
+const RARE_DIGESTS: readonly RepeatableMistake<Digest>[] = ALGORITHM_MISTAKES.filter(
+  ({ id }) => !DIGEST_MISTAKES.some((own) => own.id === id),
+).map((row) => ({ ...row, fix: `createHmac('sha256', key).update(text). ${BASE64}` }));
+
 /** Computes a digest in hex. */
 type Digest = (hash: HashName, key: Uint8Array, parts: readonly (string | Uint8Array)[]) => string;
 
@@ -275,6 +281,7 @@ export const MISTAKES = catalogueOf(
   KEY_MISTAKES,
   HEAD_MISTAKES,
   DIGEST_MISTAKES,
+  RARE_DIGESTS,
   BODY_MISTAKES,
   SERIALISING_MISTAKES,
   ENCODING_MISTAKES,
@@ -285,7 +292,7 @@ export const KEYS = optionsOf<(secret: string) => Uint8Array | undefined>(
   KEY_MISTAKES,
 );
 export const HEADS = optionsOf((id, timestamp) => `${id}.${timestamp}.`, HEAD_MISTAKES);
-export const DIGESTS = optionsOf<Digest>(hmac, DIGEST_MISTAKES);
+export const DIGESTS = optionsOf<Digest>(hmac, [...DIGEST_MISTAKES, ...RARE_DIGESTS]);
 
 /** The bodies that may have been signed: the scheme's own mistakes first, and then those of every scheme. */
 export function bodiesOf(
