@@ -65,7 +65,7 @@ type Answered = Pick<TransportResponse, "status" | "headers" | "body" | "resent"
 type Answer = Answered | { readonly failure: ErrorCode };
 
 /** The part of a result that follows from the answer. */
-type Verdict = Pick<ProbeResult, "outcome" | "reason">;
+type Verdict = Pick<ProbeResult, "outcome" | "reason" | "means" | "fix">;
 type Ending = Verdict & Pick<ProbeResult, "status" | "failure" | "answer" | "skipped">;
 type Skipped = Ending & { readonly skipped: SkipReason };
 
@@ -95,7 +95,9 @@ export async function sendProbe<Kit extends RequestKit>(
     listenerChoice,
     ...ending,
     durationMs: Math.round(performance.now() - started),
-    ...(ending.outcome === "fail" || ending.outcome === "unclear" ? { means, fix } : {}),
+    ...(ending.outcome === "fail" || ending.outcome === "unclear"
+      ? { means: ending.means ?? means, fix: ending.fix ?? fix }
+      : {}),
   };
 }
 
@@ -191,6 +193,20 @@ function hasNameTwice({ headers }: ProbeRequest): boolean {
   return new Set(headers.map(([name]) => name.toLowerCase())).size < headers.length;
 }
 
+/** What an answer means that says nothing of what the probe asks for. */
+const LIMITED = {
+  means: "A rate limit has answered, and nothing is known of the rest.",
+  fix: "Take the limit away for this test, or send fewer probes.",
+};
+const TOO_SLOW = {
+  means: "The probe is about one second, and the answer came in another.",
+  fix: "Run it again, closer to the listener.",
+};
+const CLOCKS_DIFFER = {
+  means: "The probe is about one second, and the two clocks differ by more.",
+  fix: "Set both clocks by NTP, and run it again.",
+};
+
 /** Compares an answer with what the specification says. */
 function judge(
   { expected, listenerChoice }: Pick<Probe, "expected" | "listenerChoice">,
@@ -205,7 +221,7 @@ function judge(
   const { status } = answer;
   if (expected.includes(status)) return { outcome: "pass" };
   if (status === 429)
-    return { outcome: "unclear", reason: "the listener refused the request for its rate limit" };
+    return { outcome: "unclear", reason: "the listener refused the request for its rate limit", ...LIMITED };
   if (status >= 500) return { outcome: "fail", reason: "a request must not cause a server error" };
   if (listenerChoice === "refusal")
     return { outcome: "unclear", reason: "the specification leaves this open" };
@@ -224,7 +240,8 @@ function judgeCopies(answers: readonly Answer[]): Verdict {
   if (accepted > 1) return { outcome: "fail", reason };
   if (accepted === 1 && others.every((status) => status === 409 || status === 503))
     return { outcome: "pass", reason };
-  return { outcome: others.every((status) => status === 429) ? "unclear" : "fail", reason };
+  const isLimited = others.every((status) => status === 429);
+  return isLimited ? { outcome: "unclear", reason, ...LIMITED } : { outcome: "fail", reason };
 }
 
 /** A probe about an exact second says nothing if the two clocks differ, or if no answer came within one second. */
@@ -235,7 +252,12 @@ function unclearIfClockIsOff(
   clock: Clock,
 ): Ending {
   if (passedSecond)
-    return { ...ending, outcome: "unclear", reason: "no answer came within one second of the clock" };
+    return {
+      ...ending,
+      outcome: "unclear",
+      reason: "no answer came within one second of the clock",
+      ...TOO_SLOW,
+    };
   const headers = last !== undefined && "status" in last ? last.headers : [];
   const date = httpDate(onlyValue(headers, "date"));
   const offsetSeconds = date === undefined ? 0 : date / 1000 - unixSeconds(clock);
@@ -244,6 +266,7 @@ function unclearIfClockIsOff(
     ...ending,
     outcome: "unclear",
     reason: `the listener's clock is ${offsetSeconds} s off this one's`,
+    ...CLOCKS_DIFFER,
   };
 }
 

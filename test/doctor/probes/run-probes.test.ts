@@ -118,6 +118,11 @@ describe("a run", () => {
   it("takes a limit of rate for unclear", async () => {
     const [result] = await resultsOf(probed.target, { only: "proof-missing", transport: answering(429) });
     expect(result?.outcome).toBe("unclear");
+    // What the probe says of a listener that fails it is not said of a rate limit.
+    expect(result).toMatchObject({
+      means: "A rate limit has answered, and nothing is known of the rest.",
+      fix: "Take the limit away for this test, or send fewer probes.",
+    });
   });
 
   it("keeps to Retry-After, and is done as if there were no limit", async () => {

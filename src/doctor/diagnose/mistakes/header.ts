@@ -145,7 +145,7 @@ export const TIMESTAMP_STALE: FoundMistake<number> = {
     bug: "its clock is behind, or it takes a local time for UTC",
   },
   find(age) {
-    return age > TIMESTAMP_TOLERANCE_SECONDS && `${this.message} It is ${age} s old.`;
+    return age > TIMESTAMP_TOLERANCE_SECONDS && `${this.message} It is ${age} s old${inHours(age)}.`;
   },
 };
 
