@@ -28,8 +28,8 @@ function verifiesText(results: readonly ProbeResult[], proof: Proof): JointVerdi
   const large = verdictOfChoices(results, proof);
   const failed = results.filter(({ outcome }) => outcome === "fail");
   const text = failed.find(({ id, status }) => id === "body-not-utf8" && status === 401);
-  if (text === undefined || !isAccepted(proof.right) || failed.some(({ id }) => !id.startsWith("body-")))
-    return undefined;
+  const isAlone = proof.harmless === 400 && failed.every(({ id }) => id.startsWith("body-"));
+  if (text === undefined || !isAccepted(proof.right) || !isAlone) return undefined;
   if (large?.follows[0]?.status === 401) return { ...large, follows: [...large.follows, text] };
   return {
     id: text.id,

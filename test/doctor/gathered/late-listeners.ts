@@ -137,6 +137,14 @@ export const LATE_BUGS: Bugs = {
     }),
   ],
   "text += chunk": ["read as text piece by piece", overBody((got) => over(got, inPieces(got)))],
+  "the body's text is verified": [
+    "it verifies a text of the body, and not its bytes",
+    overBody((got) => over(got, text(got))),
+  ],
+  "401 for what is no JSON": [
+    "It answers 401 and not 400 to a body that is not JSON, correctly signed.",
+    ({ json }) => ({ json: async (got) => ((await json(got)) === 0 ? 0 : 401) }),
+  ],
   "sha256(secret + text)": [
     "it computes a hash and no HMAC",
     () => ({ sign: (key, input) => createHash("sha256").update(key).update(input).digest("base64url") }),
