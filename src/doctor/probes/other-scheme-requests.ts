@@ -3,11 +3,18 @@ import { hmacOf } from "#hash";
 import { decodeBase64url, encodeBase64, utf8 } from "../../core/bytes.js";
 import { SIGNATURE_HEADER } from "../../schemes/access-governance/protocol.js";
 import { decodeAnyBase64 } from "../texts/rewrite.js";
+import type { BuiltRequest } from "./probe.js";
 import { type HmacKit, partsOf, replaced } from "./requests.js";
-import type { WrongRequest } from "./wrong-requests.js";
+
+/** A request of that scheme, in the form of the requests with known mistakes. */
+interface StandardRequest {
+  readonly mistakes: readonly string[];
+  readonly weight: number;
+  build(kit: HmacKit): Promise<BuiltRequest>;
+}
 
 /** Requests as Standard Webhooks signs them: with the decoded secret, as its libraries do, and with the secret's text. */
-export function standardRequests(secret: string): readonly WrongRequest<HmacKit>[] {
+export function standardRequests(secret: string): readonly StandardRequest[] {
   const decoded = decodeAnyBase64(secret.replace(/^whsec_/, ""));
   return [...(decoded ? [decoded] : []), utf8(secret)].map((key) => ({
     mistakes: ["demands-standard-webhooks"],
