@@ -239,7 +239,8 @@ export function unexplained(
 }
 
 /** What was expected of a listener that failed a probe, and what differed. */
-function differenceOf({ title, status, expected, reason }: ProbeResult, bug?: string): string {
+function differenceOf({ title: named, status, expected, reason }: ProbeResult, bug?: string): string {
+  const title = named.replace(/^no /, "a request without ");
   if (status !== undefined && expected.includes(status)) return `It is wrong with ${title}: ${reason}.`;
   return isAccepted(status) && !expected.some(isAccepted)
     ? `It accepts ${title}${bug === undefined ? "" : `: ${bug}`}.`

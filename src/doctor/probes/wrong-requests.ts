@@ -289,11 +289,13 @@ function wrongKeys(secret: string) {
   });
 }
 
-/** Every way of every mistake of a table but the rarest. */
+/** Every way of every mistake of a table but the rarest; of one that a listener can make at least the first. */
 function waysOf<Repeat>(table: readonly RepeatableMistake<Repeat>[]) {
-  return table.flatMap(({ id, ways }) =>
-    ways.filter(([weight]) => weight < 3).map(([weight, repeat]) => ({ id, weight, repeat })),
-  );
+  return table.flatMap(({ id, ways, listener }) => {
+    const likely = ways.filter(([weight]) => weight < 3);
+    const tried = likely.length === 0 && listener ? ways.slice(0, 1) : likely;
+    return tried.map(([weight, repeat]) => ({ id, weight, repeat }));
+  });
 }
 
 type Claims = NonNullable<TokenChanges["claims"]>;

@@ -4,6 +4,7 @@ import {
   again,
   ageOf,
   type Bug,
+  keyed,
   NOW,
   over,
   overBody,
@@ -81,7 +82,7 @@ export const LATE_BUGS: Bugs = {
   ],
   "200 to a copy": ["it answers a processed event id as a new one", () => ({ copy: answering200ToCopies() })],
   "401 for whatever is missing": [
-    "It answers 401 and not 400 to no Webhook-Timestamp",
+    "It answers 401 and not 400 to a request without Webhook-Timestamp",
     ({ present }) => ({
       present: (got) => (got.timestamp && got.eventId && got.signature ? present(got) : 401),
     }),
@@ -131,7 +132,7 @@ export const LATE_BUGS: Bugs = {
     timeBy((got) => whole(got) && Math.abs(ageOf(got)) <= 300_000),
   ],
   "it fails where the signature is missing": [
-    "It answers 500 and not 401 to no Webhook-Signature",
+    "It answers 500 and not 401 to a request without Webhook-Signature",
     ({ present }) => ({
       present: async (got) => ((await present(got)) === 401 ? 500 : present(got)),
     }),
@@ -144,6 +145,19 @@ export const LATE_BUGS: Bugs = {
   "401 for what is no JSON": [
     "It answers 401 and not 400 to a body that is not JSON, correctly signed.",
     ({ json }) => ({ json: async (got) => ((await json(got)) === 0 ? 0 : 401) }),
+  ],
+  "the secret with a byte order mark": ["its secret begins with a byte order mark", keyed(`\uFEFF${SECRET}`)],
+  "the secret's hash as the key": [
+    "it hashes the secret, or keeps only its hash",
+    keyed(createHash("sha256").update(SECRET).digest("hex")),
+  ],
+  "key and message swapped": [
+    "it swaps the key and the message",
+    () => ({ sign: (key, input) => createHmac("sha256", input).update(key).digest("base64url") }),
+  ],
+  "no type passes": [
+    "It accepts a request without Content-Type",
+    ({ type }) => ({ type: (got) => (got.headers["content-type"] ? type(got) : 0) }),
   ],
   "sha256(secret + text)": [
     "it computes a hash and no HMAC",

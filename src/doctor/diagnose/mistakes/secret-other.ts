@@ -173,9 +173,14 @@ export const OTHER_KEY_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     message:
       "It matches if the key is the secret's fingerprint, or its SHA-256 in hex, which only names the secret.",
     fix: "Use the secret itself, which secretFingerprint(secret) names.",
+    listener: {
+      family: "key",
+      accepts: "signatures made with the secret's SHA-256 in hex",
+      bug: "it hashes the secret, or keeps only its hash",
+    },
     ways: [
-      [3, (secret) => utf8(`sha256:${hashInHex(secret).slice(0, 8)}`)],
       [3, (secret) => utf8(hashInHex(secret))],
+      [3, (secret) => utf8(`sha256:${hashInHex(secret).slice(0, 8)}`)],
       [3, (secret) => utf8(hashInHex(secret).slice(0, 8))],
       [3, (secret) => utf8(hashInHex(secret).slice(0, 16))],
     ],
