@@ -43,6 +43,10 @@ describeInBrowser("the page of an outbox", (browser) => {
     const field = card("down").getByLabel("Search what waits for down");
     await field.fill("no such id");
     await card("down").getByText("Nothing matches.").waitFor();
+    await field.fill("503 receiver_unavailable");
+    await expect
+      .poll(() => card("down").locator(".waiting").textContent())
+      .toMatch(/^(?:[0-9a-f]{8} \(event\) due [\d:]+, 1 attempt, last 503 RECEIVER_UNAVAILABLE){3}$/);
     await field.fill("");
     await card("down").locator(".waiting button").first().click();
     const dialog = page.locator("dialog");

@@ -97,7 +97,11 @@ function TimeOfEvent({ entry }: { entry: EventView }) {
         })}
         {waitsBehind && (
           <li>
-            <span class="note">blocked</span> waits behind <span class="mono">{waitsBehind.id}</span>,{" "}
+            <span class="note">blocked</span> waits behind{" "}
+            <span class="mono">
+              <VisibleText text={waitsBehind.id} />
+            </span>
+            ,{" "}
             {waitsBehind.state === "in-flight"
               ? "which is being sent"
               : `${waitsBehind.state === "dead" ? "dead" : "waiting"} since ${dateAndTime(waitsBehind.since)}`}

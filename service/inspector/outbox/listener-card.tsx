@@ -115,12 +115,13 @@ function Waiting({
   if (!events) void waiting(listener).then(setEvents, () => setEvents([]));
   const [text, setText] = useState("");
   if (!events) return <p class="note">…</p>;
-  const found = events.filter(({ id, state }) => `${id} ${state}`.includes(text.trim().toLowerCase()));
+  const wanted = text.trim().toLowerCase();
+  const found = events.filter((one) => `${one.id} ${standing(one)}`.toLowerCase().includes(wanted));
   return (
     <>
       <input
         type="search"
-        placeholder="Part of an id, or a state"
+        placeholder="Part of an id, an answer or a key"
         aria-label={`Search what waits for ${listener}`}
         spellcheck={false}
         value={text}
@@ -131,16 +132,28 @@ function Waiting({
         <p class="note">These are the first {LIMITS.waiting}; any other is found above by its whole id.</p>
       )}
       <ul class="waiting">
-        {found.map(({ id, state, dueAt, attempts }) => (
-          <li key={id}>
-            <EventLink id={id} onEvent={onEvent} />{" "}
+        {found.map((one) => (
+          <li key={one.id}>
+            <EventLink id={one.id} onEvent={onEvent} />{" "}
             <span class="note">
-              {dueAt === undefined ? state : `due ${timeOfDay(dueAt)}`}, {attempts.length}{" "}
-              {attempts.length === 1 ? "attempt" : "attempts"}
+              <VisibleText text={standing(one)} />
             </span>
           </li>
         ))}
       </ul>
     </>
   );
+}
+
+/** When a waiting event is due or what it waits for, how often it was tried, and what came of the last attempt. */
+function standing({ state, dueAt, waitsBehind, orderingKey, attempts }: EventView): string {
+  const last = attempts.at(-1);
+  return [
+    waitsBehind ? "waits behind another" : dueAt === undefined ? state : `due ${timeOfDay(dueAt)}`,
+    `${attempts.length} ${attempts.length === 1 ? "attempt" : "attempts"}`,
+    last && `last ${last.status ?? "no answer"} ${last.words?.code ?? last.code ?? ""}`.trim(),
+    orderingKey !== undefined && `key ${orderingKey}`,
+  ]
+    .filter(Boolean)
+    .join(", ");
 }
