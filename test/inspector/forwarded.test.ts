@@ -46,6 +46,15 @@ describe("the answer of the application behind a listener", () => {
     expect((await inspector.detail(2))?.forwarded).toEqual(REFUSED);
   });
 
+  it("is no answer that somebody forced, and one that was forced in its place is", async () => {
+    const { inspector } = await forwarding(REFUSED);
+    const [line = "{}"] = [...inspector.exported({ format: "jsonl" })].join("").split("\n");
+    const refused = { ...JSON.parse(line), code: "RUN_FAILED", verdictStatus: 503 };
+    for (const status of [401, 418]) await inspector.imported(JSON.stringify({ ...refused, status }));
+    const forced = inspector.list({ q: "is:forced" }).rows;
+    expect(forced).toMatchObject([{ status: 418, forwardedStatus: 401, cause: "Your application refused it" }]);
+  });
+
   it("says so where there was none", async () => {
     const { inspector, detail } = await forwarding({
       url: "http://127.0.0.1:9/",

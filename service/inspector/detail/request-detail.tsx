@@ -1,7 +1,7 @@
 // Shows one request in full.
 import type { ComponentChildren } from "preact";
 import { useCallback, useMemo, useRef } from "preact/hooks";
-import type { RequestDetail } from "../../src/inspector/contract.js";
+import { isForced, type RequestDetail } from "../../src/inspector/contract.js";
 import type { Api } from "../live/api.js";
 import { Age } from "../parts/age.js";
 import { kindOf } from "../parts/answer-kind.js";
@@ -112,10 +112,10 @@ function Content({
   );
   return (
     <>
-      {detail.verdictStatus !== undefined && (
+      {isForced(detail) && (
         <p class="remark">
-          This answer was forced. Without that it would have been <b>{detail.verdictStatus}</b>; checks and
-          run took place as always.
+          This answer was forced. Without that it would have been{" "}
+          <b>{detail.forwardedStatus || detail.verdictStatus}</b>; checks and run took place as always.
         </p>
       )}
       {detail.masked && (

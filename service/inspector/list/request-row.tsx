@@ -1,5 +1,5 @@
 // A received webhook in the list.
-import type { RequestRow } from "../../src/inspector/contract.js";
+import { isForced, type RequestRow } from "../../src/inspector/contract.js";
 import { isTaken } from "../detail/forwarded.js";
 import { Icon } from "../parts/icon.js";
 import { VisibleText } from "../parts/visible-text.js";
@@ -68,7 +68,7 @@ export function requestParts(row: RequestRow): RowParts {
           </span>
         )}
         {row.isTest && <span class="origin">test event</span>}
-        {row.verdictStatus !== undefined && <span class="origin">forced ({row.verdictStatus})</span>}
+        {isForced(row) && <span class="origin">forced ({row.forwardedStatus || row.verdictStatus})</span>}
         {row.imported && <span class="origin">imported</span>}
         {eventId !== undefined && (
           <span class="mono">

@@ -83,6 +83,10 @@ export const LIMITS = {
 /** `same-id`: signed again, expects 409. `exact`: to the letter, 400 once stale. `new-id`: runs again, 200. */
 type ReplayKind = "same-id" | "exact" | "new-id" | "edit";
 
+/** Whether a request got neither the verdict's own answer nor the application's. */
+export const isForced = ({ status, verdictStatus, forwardedStatus }: RequestRow): boolean =>
+  verdictStatus !== undefined && status !== forwardedStatus;
+
 /** A request in the list. */
 export interface RequestRow {
   /** Its number, which never changes and is never given twice; larger is newer. */
@@ -100,7 +104,7 @@ export interface RequestRow {
   readonly status: number;
   /** The verdict's code; absent where the request was accepted. */
   readonly code?: string;
-  /** The verdict's own status, where a forced answer hid it. */
+  /** The verdict's own status, where another answer hid it: one that was forced, or the application's. */
   readonly verdictStatus?: number;
   /** As sent; absent where there was none, or several. */
   readonly eventId?: string;
@@ -115,7 +119,7 @@ export interface RequestRow {
   readonly durationMs: number;
   /** In words: "accepted", the code's own sentence, or the known mistake once it has been found. */
   readonly reason: string;
-  /** The known mistake in a few words, once it has been found. */
+  /** The known mistake in a few words, once it has been found; or that the application did not take it. */
   readonly cause?: string;
   /** The application's status, where the request was forwarded to one; 0 where it did not answer. */
   readonly forwardedStatus?: number;

@@ -4,7 +4,7 @@ import type { Mistake } from "hookproof/diagnose";
 import type { Check } from "hookproof/receiver";
 import { LIMITS, type RequestRow } from "./contract.js";
 import type { Demanded, Entry } from "./entry.js";
-import { forwardedStatus, readForwarded } from "./forwarded.js";
+import { forwardedRow, readForwarded } from "./forwarded.js";
 
 /** An entry as JSON: a line of an exported file, and a row of the history file. */
 type EntryLine = Readonly<Record<string, unknown>>;
@@ -47,8 +47,8 @@ export function readEntryLine(line: unknown): Entry | undefined {
     bodyBytes: body.length,
     durationMs: typeof value.durationMs === "number" ? Math.max(0, value.durationMs) : 0,
     reason: [value.reason, value.code].find((one) => typeof one === "string") ?? "accepted",
-    ...(forwarded ? { forwardedStatus: forwardedStatus(forwarded) } : {}),
     ...(mistakes?.[0] ? { cause: mistakes[0].title } : {}),
+    ...(forwarded && forwardedRow(forwarded, texts(value, "code").code)),
     ...(isWhole(value.duplicateOf) ? { duplicateOf: value.duplicateOf } : {}),
     ...replayOf(value.replay),
     ...flags(value, "imported", "isCut", "isTest", "isUnread", "pinned"),

@@ -1,5 +1,5 @@
 // What an application answered to a request that was forwarded to it.
-import { type Forwarded, LIMITS } from "./contract.js";
+import { type Forwarded, LIMITS, type RequestRow } from "./contract.js";
 
 /** Bounds what an application has answered, so that it can be kept. */
 export function keptForwarded(answer: Forwarded): Forwarded {
@@ -24,9 +24,15 @@ export function readForwarded(value: Readonly<Record<string, unknown>> | undefin
   });
 }
 
-/** The status that stands in the list; 0 where there was no answer. */
-export function forwardedStatus(answer: Forwarded): number {
-  return "status" in answer ? answer.status : 0;
+/** What the row says of it: its status, 0 for none; and where the event was refused, that the application did so. */
+export function forwardedRow(
+  answer: Forwarded,
+  code: string | undefined,
+): Pick<RequestRow, "forwardedStatus"> & Partial<Pick<RequestRow, "cause" | "reason">> {
+  const forwardedStatus = "status" in answer ? answer.status : 0;
+  if (code === undefined) return { forwardedStatus };
+  const cause = forwardedStatus === 0 ? "Your application did not answer" : "Your application refused it";
+  return { forwardedStatus, cause, reason: `${cause}.` };
 }
 
 function cleaned(text: string, max: number): string {

@@ -33,7 +33,7 @@ import { EXAMPLES } from "./example-events.js";
 import { exportedFile } from "./export-file.js";
 import { createFeed } from "./feed.js";
 import { forcedAnswers } from "./forced-answers.js";
-import { forwardedStatus, keptForwarded } from "./forwarded.js";
+import { forwardedRow, keptForwarded } from "./forwarded.js";
 import { createHistory, type History } from "./history.js";
 import { readImport } from "./import-file.js";
 import { openJournal } from "./journal.js";
@@ -204,7 +204,7 @@ class ListenerInspector implements Inspector {
     const entry = this.#history.get(this.#recordedAs.get(request) ?? 0);
     if (!entry) return;
     const forwarded = keptForwarded(answer);
-    const row = { ...entry.row, forwardedStatus: forwardedStatus(forwarded) };
+    const row = { ...entry.row, ...forwardedRow(forwarded, entry.row.code) };
     this.#history.replace({ ...withoutSecrets({ ...entry, forwarded }, this.#secrets()), row });
     this.#feed.rowChanged(row.n);
   };

@@ -3,7 +3,7 @@ import type { HandledRequest } from "../server/webhook-router.js";
 import { type Forwarded, LIMITS, type RequestRow } from "./contract.js";
 import { type Entry, isWhole, onlyHeader } from "./entry.js";
 import { parsedJson } from "./entry-line.js";
-import { forwardedStatus, keptForwarded } from "./forwarded.js";
+import { forwardedRow, keptForwarded } from "./forwarded.js";
 import { withoutSecrets } from "./mask-secrets.js";
 import { reasonOf } from "./reason.js";
 import { provedBy, type WatchedListener } from "./watched-listener.js";
@@ -54,7 +54,7 @@ export function entryOf(seen: SeenRequest, context: RequestContext): { entry: Dr
       durationMs: Math.round(durationMs * 10) / 10,
       reason: reasonOf(code, undefined),
       ...(duplicateOf === undefined ? {} : { duplicateOf }),
-      ...(forwarded ? { forwardedStatus: forwardedStatus(forwarded) } : {}),
+      ...(forwarded && forwardedRow(forwarded, code)),
       ...origin,
     },
     target: request.url,

@@ -1,5 +1,5 @@
 // Finds requests by a line of search terms.
-import type { RequestRow } from "./contract.js";
+import { isForced, type RequestRow } from "./contract.js";
 import { type Entry, headerValues } from "./entry.js";
 
 /** What a search asks for: a text anywhere, and single fields. */
@@ -30,7 +30,7 @@ const FIELDS: Readonly<Record<string, Test>> = {
 const KINDS: Readonly<Record<string, (row: RequestRow) => boolean>> = {
   pinned: ({ pinned }) => pinned === true,
   replay: ({ replay }) => replay !== undefined,
-  forced: ({ verdictStatus }) => verdictStatus !== undefined,
+  forced: isForced,
   imported: ({ imported }) => imported === true,
   test: ({ isTest }) => isTest === true,
 };
