@@ -38,6 +38,11 @@ describeInBrowser("the page of an outbox", (browser) => {
     const workers = page.getByRole("region", { name: "Workers" });
     expect(await workers.textContent()).toMatch(/last seen \d+ s ago web <b>1<\/b> since \d/);
 
+    // A name of two lines stands below its number too: the numbers are in one line.
+    const tops = `[...document.querySelectorAll(".counts")].map((one) =>
+      new Set([...one.querySelectorAll("dd")].map((dd) => dd.getBoundingClientRect().top)).size)`;
+    expect(await page.evaluate<number[]>(tops)).toEqual([1, 1, 1]);
+
     expect(await card("down").textContent()).toMatch(/next attempt (?:at \d\d:\d\d:\d\d, in|now|due since)/);
     await card("down").getByText("What waits").click();
     const field = card("down").getByLabel("Search what waits for down");
