@@ -5,7 +5,7 @@ import { SNIPPETS, type SnippetAction, type SnippetMethod, snippetOf } from "../
 
 /** What a program that sends has to be given. */
 const GIVEN: Readonly<Record<SnippetMethod, string>> = {
-  hmac: "Give it the listener's secret in HOOKPROOF_SECRET.",
+  hmac: "Give it the listener's secret in HOOKPROOF_SECRET; hookproof listen --write-secret <file> writes down its own.",
   jwt: "Give it the key's kid, and the private key of RS256 in a file that HOOKPROOF_KEY names: hookproof keys export <kid> --private --yes --format pem.",
 };
 
