@@ -46,7 +46,13 @@ async function holding(from: number, then: () => Promise<unknown> | undefined) {
 const env = { HOME: folder, HOOKPROOF_HOME: folder, HOOKPROOF_SECRET: SECRET };
 
 /** A run in this process, with all that it has written to stdout and, as to a terminal, to stderr. */
-async function tested(url: string, stop: AbortController, onError: (chunk: string) => void, flags: string[]) {
+async function tested(
+  url: string,
+  stop: AbortController,
+  onError: (chunk: string) => void,
+  flags: string[],
+  stdoutIs: object = {},
+) {
   const [printed, drawn]: [string[], string[]] = [[], []];
   const stream = (into: string[], also: (chunk: string) => void = () => {}) =>
     new Writable({
@@ -58,7 +64,7 @@ async function tested(url: string, stop: AbortController, onError: (chunk: strin
     });
   const io = {
     stdin: Readable.from([]),
-    stdout: stream(printed),
+    stdout: Object.assign(stream(printed), stdoutIs),
     stderr: Object.assign(stream(drawn, onError), { isTTY: true, columns: 80 }),
     env,
     stopSignal: stop.signal,
@@ -135,6 +141,26 @@ describe("a run that is interrupted leaves what came until then", () => {
     const last = JSON.parse(printed.trim().split("\n").at(-1) ?? "");
     expect([exit, last.pass]).toEqual([130, 0]);
     expect(printed).toContain("no correct request was accepted before the interruption");
+  });
+
+  it.each([
+    ["a pipe", [], {}],
+    ["TAP", ["--reporter", "tap"], {}],
+    ["a terminal", [], { isTTY: true, columns: 120 }],
+  ])("says of such a refusal no more than why it proves nothing: %s", async (_to, flags, stdoutIs) => {
+    const stop = new AbortController();
+    const { url } = await holding(95, () => {
+      stop.abort();
+      return undefined;
+    });
+    const { printed } = await tested(url, stop, () => {}, flags, stdoutIs);
+    expect(printed).toContain("no correct request was accepted before the interruption");
+    expect(printed).not.toMatch(/(?:means|fix):? +undefined/);
+    // On a terminal they are a number.
+    if ("isTTY" in stdoutIs)
+      expect(printed).toMatch(
+        /\n {2}\d+ refusals of wrong requests, no correct request was accepted before the interruption; -v shows each\./,
+      );
   });
 
   it("also while its mistake is looked for: no verdict is made of half a search", async () => {

@@ -20,12 +20,13 @@ export const pretty: CreateReporter = (paint, verbose, isTerminal) => {
   const linesOf = (result: ProbeResult) => {
     const { outcome, reason } = result;
     if (result.skipped === "would-trigger") return []; // the end says how many there were
-    if (isTerminal && !verbose && outcome === "pass") return [];
+    if (isTerminal && !verbose && (outcome === "pass" || isWorthless(result))) return [];
     const lines = [headline(result)];
     if (outcome === "skip") lines.push(`${INDENT}skip    ${reason}`);
     if (outcome === "fail" || outcome === "unclear") {
       lines.push(`${INDENT}${outcome.padEnd(7)} ${deviationOf(result)} (specification ${result.section})`);
-      lines.push(`${INDENT}means   ${result.means}`, `${INDENT}fix     ${result.fix}`);
+      if (!isWorthless(result))
+        lines.push(`${INDENT}means   ${result.means}`, `${INDENT}fix     ${result.fix}`);
     }
     return lines;
   };
@@ -69,6 +70,7 @@ export const pretty: CreateReporter = (paint, verbose, isTerminal) => {
       const lines = [`${pass} pass, ${fail} fail, ${unclear} unclear, ${skip} skipped${more}`];
       if (nothing !== undefined) lines.unshift(nothing);
       if (incomplete !== undefined) lines.push(incomplete);
+      if (incomplete !== undefined && isTerminal && !verbose) lines.push(...worthlessLine(results));
       if (wouldTrigger > 0)
         lines.push(
           `${wouldTrigger} of the skipped would run the automation: --allow-trigger sends them too.`,
@@ -83,6 +85,18 @@ export const pretty: CreateReporter = (paint, verbose, isTerminal) => {
     },
   };
 };
+
+/** A right answer that proves nothing (see proof.ts): there is nothing to fix. */
+function isWorthless({ outcome, means }: ProbeResult): boolean {
+  return outcome === "unclear" && means === undefined;
+}
+
+function worthlessLine(results: readonly ProbeResult[]): string[] {
+  const [first, ...more] = results.filter(isWorthless);
+  return first
+    ? [`${countOf(more.length + 1, "refusal")} of wrong requests, ${first.reason}; -v shows each.`]
+    : [];
+}
 
 function shortly(result: ProbeResult): string {
   return result.outcome === "skip" ? "skip" : result.status === undefined ? "none" : seenBy(result);
@@ -125,7 +139,8 @@ export const tap: CreateReporter = () => {
         fix: result.fix,
       };
       // A YAML block may hold JSON texts, which spares the rules of YAML's own.
-      const yaml = Object.entries(facts).map(([key, value]) => `  ${key}: ${JSON.stringify(value)}`);
+      const known = Object.entries(facts).filter(([, value]) => value !== undefined);
+      const yaml = known.map(([key, value]) => `  ${key}: ${JSON.stringify(value)}`);
       return `not ok ${name}${todo}\n  ---\n${yaml.join("\n")}\n  ...\n`;
     },
     verdict: (verdict) =>
