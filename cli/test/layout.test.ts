@@ -4,6 +4,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
+import { hmacSigner } from "hookproof";
+import { openSqlite } from "hookproof/node";
+import { createOutbox } from "hookproof/outbox";
+import { sqliteStore } from "hookproof/outbox/sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { run } from "../src/main.js";
 import { terminalLayout } from "../src/terminal/layout.js";
@@ -221,5 +225,40 @@ describe("the layout", () => {
       "    503 with words of its own",
     ]);
     expect(terminalLayout.table(head, rows, 120)).toHaveLength(2);
+    // Where the others do not fit a line themselves, no cell is broken, and no blanks are left of the columns.
+    const long = [
+      ["2026-11-30T10:00:00Z", "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10", "billing", 3, "no answer", ""],
+    ];
+    expect(terminalLayout.table([...head, "key"], long, 66)).toEqual([
+      "due  event id  listener  attempts  last answer",
+      "    key",
+      "2026-11-30T10:00:00Z  0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10",
+      "    billing  3  no answer",
+    ]);
+  });
+
+  it("lists what waits in an outbox in rows that fit 80 columns", async () => {
+    const file = join(home, "app.db");
+    const store = sqliteStore({ open: () => openSqlite(file, { from: import.meta.url }) });
+    const { port } = server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/api/v1/webhooks/incoming/lst_9`;
+    const listeners = { billing: { url, signer: hmacSigner({ secret: SECRET }) } };
+    const outbox = createOutbox({ store, listeners, quiet: true });
+    for (const n of [1, 2]) await outbox.enqueue({ listener: "billing", payload: { n }, orderingKey: "u_1" });
+    await outbox.drain();
+    await outbox[Symbol.asyncDispose]();
+    const [head, first, second, more, next] = await seen(["outbox", "list", "--outbox", file], 80);
+    expect(head).toMatch(/^due +event +listener +attempts +key +last answer$/);
+    const event = /^\d\d[:-]\d\d[: ]\d\d(?:Z|:\d\d) +[0-9a-f]{8}… +billing +(\d) +u_1 +(.+)$/;
+    expect(event.exec(first ?? "")?.slice(1)).toEqual(["1", "401 AUTHENTICATION_REFUSED"]);
+    expect(event.exec(second ?? "")?.slice(1)).toEqual([
+      "0",
+      expect.stringMatching(/^waits behind [0-9a-f]{8}…, waiting$/),
+    ]);
+    expect(more).toMatch(/^ {40,}since \d{4}-/);
+    expect(next).toMatch(/^next: hookproof outbox attempts [0-9a-f-]{36} --outbox /);
+    for (const line of [head, first, second, more]) expect(line?.length).toBeLessThanOrEqual(80);
+    const [whole] = await seen(["outbox", "list", "--outbox", file]);
+    expect(whole).toMatch(/event id .*ordering key +waits behind$/);
   });
 });

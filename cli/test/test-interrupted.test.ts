@@ -159,7 +159,7 @@ describe("a run that is interrupted leaves what came until then", () => {
     // On a terminal they are a number.
     if ("isTTY" in stdoutIs)
       expect(printed).toMatch(
-        /\n {2}\d+ refusals of wrong requests, no correct request was accepted before the interruption; -v shows each\./,
+        /\n {2}\d+ answers with no proof: no correct request was accepted before the interruption; -v shows each\./,
       );
   });
 

@@ -10,6 +10,7 @@ import { countOf, field, inertJson } from "../output.js";
 import { eventTypeOf } from "../serve/security-event-types.js";
 import { wordOf } from "../shell-word.js";
 import { confirm } from "../terminal/ask.js";
+import { briefTime } from "../terminal/brief-time.js";
 import { shownTime } from "../times.js";
 
 export const eventsList: Command = {
@@ -71,19 +72,16 @@ export const eventsList: Command = {
   },
 };
 
-/** The time of day in UTC of an event of today, the day and the minute of an older one. */
-function briefTime(at: number): string {
-  const time = shownTime(at);
-  const isToday = time.slice(0, 10) === shownTime(Date.now()).slice(0, 10);
-  return isToday ? time.slice(11) : time.slice(5, 16).replace("T", " ");
-}
+/** The most of a listener's id that is shown whole: a name that somebody gave it. */
+const MAX_ID = 18;
 
-/** A host and the listener's id, which tell events apart. */
+/** A host and the listener's id, or its beginning where it is long: they tell events apart. */
 function briefUrl(url: string): string {
   if (!URL.canParse(url)) return url;
   const { host, pathname } = new URL(url);
   const id = pathname.split("/").at(-1) ?? "";
-  return pathname.length > id.length + 1 ? `${host}/…/${id}` : `${host}${pathname}`;
+  if (pathname.length === id.length + 1) return `${host}${pathname}`;
+  return `${host}/…/${id.length > MAX_ID ? `${id.slice(0, 8)}…` : id}`;
 }
 
 export const eventsShow: Command = {

@@ -9,7 +9,9 @@ import { notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/o
 import { unknownListener, warnOfUnknown } from "../outbox/unknown-listener.js";
 import { waitsBehindFields, waitsBehindWords } from "../outbox/waits-behind.js";
 import { countOf } from "../output.js";
+import { wordOf } from "../shell-word.js";
 import { confirm } from "../terminal/ask.js";
+import { briefTime } from "../terminal/brief-time.js";
 import { exactTime, shownTime } from "../times.js";
 
 const MAX_REASON_LENGTH = 200;
@@ -34,39 +36,60 @@ export const outboxList: Command = {
   ],
   exits: OUTBOX_EXITS,
   async run(context) {
-    const { args, out } = context;
+    const { args, out, global } = context;
     const limit = args.number("limit") ?? 50;
     const { store, close } = await openOutbox(context);
     try {
       const events = await store.pending({ listener: args.text("listener") }, limit);
       out.document({ type: "pending", ok: true, events: events.map(shown) });
-      const rows = events.map((event) => [
-        event.dueAt === undefined ? event.state : shownTime(event.dueAt),
-        event.id,
-        event.listener,
-        event.attempts.length,
-        lastAnswer(event),
-      ]);
-      const titles = ["due", "event id", "listener", "attempts", "last answer"];
-      const hasKeys = events.some(({ orderingKey }) => orderingKey !== undefined);
-      const keyed = events.map((event) => [event.orderingKey ?? "", waitsBehindWords(event)]);
-      if (hasKeys)
-        out.table(
-          [...titles, "ordering key", "waits behind"],
-          rows.map((row, index) => [...row, ...(keyed[index] ?? [])]),
-        );
-      else out.table(titles, rows);
-      if (rows.length === 0) {
+      const [first] = events;
+      if (out.isTerminal && global.verbose === 0) {
+        briefTable(out, events);
+        if (first) out.note(`next: ${nextStep(args, `hookproof outbox attempts ${wordOf(first.id)}`)}`);
+      } else wholeTable(out, events);
+      if (!first) {
         out.note("No event waits.");
         await warnOfUnknown(context, store);
       }
-      if (rows.length === limit) out.note(`${limit} shown; there may be more: --limit <n>`);
+      if (events.length === limit) out.note(`${limit} shown; there may be more: --limit <n>`);
     } finally {
       await close();
     }
     return EXIT.ok;
   },
 };
+
+/** All that is known, for a program, a file or a wide terminal. */
+function wholeTable(out: Context["out"], events: readonly OutboxEntry[]): void {
+  const hasKeys = hasOrder(events);
+  const rows = events.map((event) => [
+    event.dueAt === undefined ? event.state : shownTime(event.dueAt),
+    event.id,
+    event.listener,
+    event.attempts.length,
+    lastAnswer(event),
+    ...(hasKeys ? [event.orderingKey ?? "", waitsBehindWords(event)] : []),
+  ]);
+  const titles = ["due", "event id", "listener", "attempts", "last answer"];
+  out.table(hasKeys ? [...titles, "ordering key", "waits behind"] : titles, rows);
+}
+
+/** What fits a terminal of 80 columns: what an event waits behind stands in the place of its last answer. */
+function briefTable(out: Context["out"], events: readonly OutboxEntry[]): void {
+  const hasKeys = hasOrder(events);
+  const rows = events.map((event) => [
+    event.dueAt === undefined ? event.state : briefTime(event.dueAt),
+    out.short(event.id),
+    event.listener,
+    event.attempts.length,
+    ...(hasKeys ? [event.orderingKey ?? ""] : []),
+    waitsBehindWords(event, out.short) || lastAnswer(event),
+  ]);
+  out.table(["due", "event", "listener", "attempts", ...(hasKeys ? ["key"] : []), "last answer"], rows);
+}
+
+const hasOrder = (events: readonly OutboxEntry[]) =>
+  events.some(({ orderingKey }) => orderingKey !== undefined);
 
 function shown(entry: OutboxEntry) {
   const { id, listener, state, enqueuedAt, dueAt, firstAttemptAt, attempts } = entry;

@@ -16,6 +16,7 @@ import { warnOfUnknown } from "../outbox/unknown-listener.js";
 import { countOf } from "../output.js";
 import { wordOf } from "../shell-word.js";
 import { canAsk, confirm } from "../terminal/ask.js";
+import { briefTime } from "../terminal/brief-time.js";
 import { exactTime } from "../times.js";
 
 export const outboxDead: Command = {
@@ -32,7 +33,8 @@ export const outboxDead: Command = {
   ],
   exits: OUTBOX_EXITS,
   async run(context) {
-    const { args, out } = context;
+    const { args, out, global } = context;
+    const isBrief = out.isTerminal && global.verbose === 0;
     const { store, close } = await openOutbox(context);
     try {
       const now = await store.now();
@@ -43,13 +45,13 @@ export const outboxDead: Command = {
         letters.push(letter);
       out.document({ type: "dead-letters", ok: true, letters: letters.map(shown) });
       const rows = letters.map(({ event, reason, code, failedAt, attempts }) => [
-        exactTime(failedAt).slice(0, 19).replace("T", " "),
-        event.id,
+        isBrief ? briefTime(failedAt) : exactTime(failedAt).slice(0, 19).replace("T", " "),
+        out.short(event.id),
         event.listener,
         attempts.length,
         `${reason}: ${attempts.at(-1)?.status ?? ""} ${code}`.replace(/ {2}/, " "),
       ]);
-      out.table(["failed", "event id", "listener", "attempts", "why"], rows);
+      out.table(["failed", isBrief ? "event" : "event id", "listener", "attempts", "why"], rows);
       out.note(
         rows.length === 0
           ? "No dead letter matches."

@@ -3,9 +3,13 @@ import type { OutboxEntry } from "hookproof/outbox";
 import { exactTime, shownTime } from "../times.js";
 
 /** In words; nothing for an event that waits behind none. */
-export function waitsBehindWords({ waitsBehind }: OutboxEntry): string {
+export function waitsBehindWords(
+  { waitsBehind }: OutboxEntry,
+  short: (id: string) => string = (id) => id,
+): string {
   if (!waitsBehind) return "";
-  const { id, state, since } = waitsBehind;
+  const { state, since } = waitsBehind;
+  const id = short(waitsBehind.id);
   if (state === "in-flight") return `waits behind ${id}, which is being sent`;
   return `waits behind ${id}, ${state === "dead" ? "dead" : "waiting"} since ${shownTime(since)}`;
 }

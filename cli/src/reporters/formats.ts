@@ -94,7 +94,7 @@ function isWorthless({ outcome, means }: ProbeResult): boolean {
 function worthlessLine(results: readonly ProbeResult[]): string[] {
   const [first, ...more] = results.filter(isWorthless);
   return first
-    ? [`${countOf(more.length + 1, "refusal")} of wrong requests, ${first.reason}; -v shows each.`]
+    ? [`${countOf(more.length + 1, "answer")} with no proof: ${first.reason}; -v shows each.`]
     : [];
 }
 

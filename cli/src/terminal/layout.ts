@@ -213,12 +213,27 @@ function table(
     const start = cells.slice(0, -1).join("  ");
     if (isBelow) {
       const below = filled(text, width - 4).filter((line) => line !== "");
-      return [laidOut(start.trimEnd(), width, 4), ...below.map((line) => `    ${line}`)];
+      return [
+        ...cellsBelow(start.trimEnd(), cells.slice(0, -1), width),
+        ...below.map((line) => `    ${line}`),
+      ];
     }
     const [first = "", ...more] =
       last <= width - before ? [cells.at(-1) ?? ""] : filled(text, width - before);
     return [`${start}  ${first}`.trimEnd(), ...more.map((line) => `${" ".repeat(before)}${line}`)];
   });
+}
+
+/** The first columns of a row: one line where they fit it, else cell after cell, each of them whole. */
+function cellsBelow(line: string, cells: readonly string[], width: number): string[] {
+  if (stringWidth(line) <= width) return [line];
+  const lines: string[] = [];
+  for (const cell of cells.map((one) => one.trim()).filter((one) => one !== "")) {
+    const longer = `${lines.at(-1) ?? ""}  ${cell}`;
+    if (lines.length > 0 && stringWidth(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(lines.length === 0 ? cell : `    ${cell}`);
+  }
+  return lines;
 }
 
 const TOKENS =
