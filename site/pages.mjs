@@ -67,6 +67,8 @@ function inParts(page) {
   let overview = page.text.slice(0, starts[0]?.index);
   // A list of the parts that leads to headings of this page would lead nowhere.
   overview = overview.replace(/^- \[[^\]]*\]\(#.*\)\n/gm, "");
+  // What says more than a part's name leads to it already.
+  const said = overview;
   for (const [place, start] of starts.entries()) {
     const rest = page.text.slice(start.index, starts[place + 1]?.index);
     if (start[0].startsWith(mark)) {
@@ -75,7 +77,7 @@ function inParts(page) {
       const key = `${page.file}#${anchorOf(title)}`;
       const text = `\n[${page.title}](${posix.basename(page.file)})\n${rest.slice(start[0].length)}`;
       parts.push({ ...page, key, title, text, id: `${page.id}/${anchorOf(title)}` });
-      overview += `- [${heading}](#${anchorOf(title)})\n`;
+      if (!said.includes(`](#${anchorOf(title)})`)) overview += `- [${heading}](#${anchorOf(title)})\n`;
     } else if (start[0].lastIndexOf("#", level) >= level) {
       // A smaller heading of the part, which is a page now.
       parts.at(-1).text += rest.replace(/^#+/, (marks) => marks.slice(level - 1));

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { errorCodes, mistakes } from "hookproof/diagnose";
 import { selectProbes } from "hookproof/probes";
 import { describe, expect, it } from "vitest";
-import { COMMANDS } from "../src/command-line/registry.js";
+import { COMMANDS, SECTIONS } from "../src/command-line/registry.js";
 import { configSchema } from "../src/config/settings.js";
 import { explainableNames, findExplanation, findExplanations } from "../src/explain/find-explanation.js";
 import { probesOf, schemeMistakes } from "../src/schemes/chosen-scheme.js";
@@ -17,6 +17,15 @@ const ROOT = new URL("../../", import.meta.url);
 describe("what is made from the tables", () => {
   it("docs/cli.md is fresh (npm run generate)", async () => {
     expect(readFileSync(new URL("docs/cli.md", ROOT), "utf8")).toBe(await referencePage());
+  });
+
+  it("docs/cli.md lists each command once, in the groups of --help", () => {
+    const [list = ""] = readFileSync(new URL("docs/cli.md", ROOT), "utf8").split("\n## ");
+    const linked = [...list.matchAll(/^- \[([a-z ]+)\]\(#[a-z-]+\): ./gm)].map(([, name]) => name);
+    expect(linked.toSorted()).toEqual(Object.keys(COMMANDS).toSorted());
+    expect([...list.matchAll(/^\*\*(.+)\*\*$/gm)].map(([, heading]) => heading)).toEqual(
+      SECTIONS.map(([heading]) => heading),
+    );
   });
 
   it("docs/errors.md is fresh (npm run generate)", async () => {

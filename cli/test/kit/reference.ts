@@ -6,7 +6,7 @@ import {
   shownFlags,
   usageOf,
 } from "../../src/command-line/help.js";
-import { COMMANDS } from "../../src/command-line/registry.js";
+import { COMMANDS, SECTIONS } from "../../src/command-line/registry.js";
 
 /** The page docs/cli.md, made from the command table. */
 export async function referencePage(): Promise<string> {
@@ -14,16 +14,24 @@ export async function referencePage(): Promise<string> {
   return [
     "# The command line",
     "",
-    "Made from the command table by `npm run generate`; a test fails when it is stale. Where values come from when a flag is not given is in [configuration.md](configuration.md).",
+    "<!-- Made from the command table by `npm run generate`. -->",
     "",
-    ...commands.map(({ name }) => `- [${name}](#${name.replaceAll(" ", "-")})`),
+    "Every command, in the groups of `hookproof --help`. Flags that all of them take are [said once](#flags-of-every-command); where values come from when a flag is not given is in [configuration.md](configuration.md).",
     "",
+    ...SECTIONS.flatMap(([heading, words]) => [`**${heading}**`, "", ...words.flatMap(entries), ""]),
     "## Flags of every command",
     "",
     ...flagList(GLOBAL_FLAGS),
     "",
     ...commands.flatMap(section),
   ].join("\n");
+}
+
+/** A word of the overview: the command of that name, or those of the group. */
+function entries(word: string): string[] {
+  return Object.entries(COMMANDS)
+    .filter(([name]) => name === word || name.startsWith(`${word} `))
+    .map(([name, { summary }]) => `- [${name}](#${name.replaceAll(" ", "-")}): ${summary}`);
 }
 
 function section(command: Command): string[] {
