@@ -115,6 +115,11 @@ describe("output in a terminal", () => {
     expect((await seen(["events", "list", "-v"], 200))[0]).toMatch(whole);
     const listed = JSON.parse((await seen(["events", "list", "--json"]))[0] ?? "") as { events: object[] };
     expect(listed.events[0]).toMatchObject({ eventType: "user.offboarded", status: 401 });
+    // Of a listener's id that no person has chosen, the beginning is enough.
+    await send("HjG0vLnw5T3CkoKCLjHUENOoZM5");
+    const [, long] = await seen(["events", "list"], 80);
+    expect(long).toMatch(/ 127\.0\.0\.1:\d+\/…\/HjG0vLnw…$/);
+    expect(long?.length).toBeLessThanOrEqual(80);
   });
 
   it("colours labels, what to run next and JSON, and a pipe none of the JSON", async () => {
