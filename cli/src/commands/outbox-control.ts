@@ -1,5 +1,4 @@
 // The commands that list, pause, resume and cancel what waits in an outbox.
-import { isEventId } from "hookproof";
 import type { OutboxEntry } from "hookproof/outbox";
 import type { EventFilter, OutboxStore } from "hookproof/outbox/store";
 import { type Args, type Command, type Context, ROWS_FLAG } from "../command.js";
@@ -8,6 +7,7 @@ import { EXIT, usageError } from "../failure.js";
 import { notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { unknownListener, warnOfUnknown } from "../outbox/unknown-listener.js";
 import { waitsBehindFields, waitsBehindWords } from "../outbox/waits-behind.js";
+import { requireEventId } from "../outbox/whole-event-id.js";
 import { countOf } from "../output.js";
 import { wordOf } from "../shell-word.js";
 import { confirm } from "../terminal/ask.js";
@@ -206,7 +206,7 @@ export const outboxCancel: Command = {
     const { args } = context;
     const id = args.text("id")?.toLowerCase();
     const listener = args.text("listener");
-    if (id !== undefined && !isEventId(id)) throw usageError(`${JSON.stringify(id)} is not an event id.`);
+    if (id !== undefined) requireEventId(id);
     if (id === undefined && listener === undefined)
       throw usageError("Give an event id, or --listener <name> for all that wait for it.");
     const { store, close } = await openOutbox(context);

@@ -1,5 +1,4 @@
 // The commands that show how an outbox stands and what was attempted.
-import { isEventId } from "hookproof";
 import type { ListenerStats, OutboxAttempt, OutboxEntry } from "hookproof/outbox";
 import type { OutboxStore } from "hookproof/outbox/store";
 import type { Command, Context } from "../command.js";
@@ -7,6 +6,7 @@ import { nextStep } from "../config/next-step.js";
 import { EXIT, usageError } from "../failure.js";
 import { notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { waitsBehindFields, waitsBehindWords } from "../outbox/waits-behind.js";
+import { requireEventId } from "../outbox/whole-event-id.js";
 import { seenWorkers, workerFields, workerRow } from "../outbox/worker-rows.js";
 import { field, tableLines } from "../output.js";
 import { exactTime, shownAge, shownTime, WAITED } from "../times.js";
@@ -143,7 +143,7 @@ export const outboxAttempts: Command = {
   async run(context) {
     const { args, out } = context;
     const id = (args.text("id") ?? "").toLowerCase();
-    if (!isEventId(id)) throw usageError(`${JSON.stringify(id)} is not an event id.`);
+    requireEventId(id);
     const { store, close } = await openOutbox(context);
     try {
       const entries = await store.find(id);

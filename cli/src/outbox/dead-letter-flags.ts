@@ -1,8 +1,7 @@
 // The flags that select dead letters.
-import { isEventId } from "hookproof";
 import type { DeadLetterFilter } from "hookproof/outbox";
 import type { Args, Flag } from "../command.js";
-import { usageError } from "../failure.js";
+import { requireEventId } from "./whole-event-id.js";
 
 const REASONS = ["refused", "attempts", "window", "unsendable"] as const;
 
@@ -30,7 +29,7 @@ export const ONLY_COUNTED = "Nothing was changed: with --yes in place of --dry-r
 /** The filter that the flags and an event id make; a dead letter must match all of them. */
 export function deadLetterFilter(args: Args, now: number): DeadLetterFilter {
   const id = args.text("id")?.toLowerCase();
-  if (id !== undefined && !isEventId(id)) throw usageError(`${JSON.stringify(id)} is not an event id.`);
+  if (id !== undefined) requireEventId(id);
   const olderThanMs = args.durationMs("older-than");
   return {
     listener: args.text("listener"),

@@ -1,0 +1,12 @@
+// Refuses what is no whole event id, and says where one is shown.
+import { isEventId } from "hookproof";
+import { usageError } from "../failure.js";
+
+/** Throws for anything but a whole event id: a terminal shows the beginning of each. */
+export function requireEventId(id: string): void {
+  if (isEventId(id)) return;
+  throw usageError(
+    `${JSON.stringify(id)} is not an event id.`,
+    "With whole ids: hookproof outbox list -v, or hookproof outbox dead -v",
+  );
+}
