@@ -54,7 +54,9 @@ describeInBrowser("what the application behind the listener answered", (browser)
     expect(text).toContain("http://127.0.0.1:3000/hook");
     expect(text).toContain("This listener accepts it; your application refuses it.");
     expect(text).toContain("<b>Unauthenticated.</b>");
-    expect(await page.locator("#row-2").textContent()).toMatch(/Your application refused it.*application: 401/);
+    expect(await page.locator("#row-2").textContent()).toMatch(
+      /Your application refused it.*application: 401/,
+    );
     expect(await page.locator("#verdict").textContent()).toBe("Your application refused it.");
     expect(await violations(page)).toEqual([]);
 

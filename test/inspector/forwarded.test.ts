@@ -52,7 +52,9 @@ describe("the answer of the application behind a listener", () => {
     const refused = { ...JSON.parse(line), code: "RUN_FAILED", verdictStatus: 503 };
     for (const status of [401, 418]) await inspector.imported(JSON.stringify({ ...refused, status }));
     const forced = inspector.list({ q: "is:forced" }).rows;
-    expect(forced).toMatchObject([{ status: 418, forwardedStatus: 401, cause: "Your application refused it" }]);
+    expect(forced).toMatchObject([
+      { status: 418, forwardedStatus: 401, cause: "Your application refused it" },
+    ]);
   });
 
   it("says so where there was none", async () => {

@@ -23,7 +23,7 @@ export interface Received {
 type Step = (received: Received) => number | Promise<number>;
 
 /** The steps of a correct listener. A bug replaces one of them, or their order. */
-export interface Steps {
+interface Steps {
   readonly order: readonly StepName[];
   method: Step;
   path: Step;
@@ -309,7 +309,7 @@ export const BUGS: Readonly<Record<string, readonly [words: string, Bug]>> = {
   ],
 };
 
-export function correctly(steps: Steps, received: Received): number {
+function correctly(steps: Steps, received: Received): number {
   return same(expected(steps, received), received.signature ?? "") ? 0 : 401;
 }
 

@@ -11,7 +11,10 @@ import {
 import type { Bug } from "./listeners.js";
 import { NOW, PATH, type Received } from "./listeners.js";
 
-export const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+
+export { publicKey };
+
 const PEM = publicKey.export({ type: "spki", format: "pem" }).toString();
 
 /** The key of the sender. */
@@ -40,11 +43,11 @@ interface TokenSteps {
   readonly refusal: number;
 }
 
-export const baseUrl = ({ headers }: Received) => `http://${headers.host}`;
+const baseUrl = ({ headers }: Received) => `http://${headers.host}`;
 export const sha256 = (data: string | Buffer) => createHash("sha256").update(data).digest("base64url");
 const now = NOW / 1000;
 
-export function signedBy(key: KeyObject, { input, signature }: Token): boolean {
+function signedBy(key: KeyObject, { input, signature }: Token): boolean {
   return verify("sha256", Buffer.from(input), { key, dsaEncoding: "ieee-p1363" }, signature);
 }
 
