@@ -21,9 +21,6 @@ export const MAX_TOKEN_LENGTH = 8_192;
 /** A key id has at most this many characters. */
 export const MAX_KEY_ID_LENGTH = 256;
 
-/** A key set with more keys is refused. */
-export const MAX_KEY_SET_KEYS = 50;
-
 /** A processed event id is remembered this long. */
 export const EVENT_ID_RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 

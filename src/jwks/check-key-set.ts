@@ -5,13 +5,12 @@ import { compactVerify } from "jose/jws/compact/verify";
 import { HookproofError } from "../core/errors.js";
 import { duplicateMember, parseJson } from "../core/json.js";
 import { checkOptions } from "../core/options.js";
-import { MAX_KEY_SET_KEYS } from "../core/protocol.js";
 import { countOf, shown } from "../core/shown.js";
 import type { TransportResponse } from "../http/transport.js";
 import { algorithmOf, isAlgorithm } from "../jwt/algorithms.js";
 import type { JWK } from "../jwt/key.js";
 import { KeyChecks, type KeySetCheck, type KeySetRule, plainKid } from "./key-checks.js";
-import { wordsOfShape, wordsOfText } from "./key-set-shape.js";
+import { MAX_KEY_SET_KEYS, wordsOfShape, wordsOfText } from "./key-set-shape.js";
 import {
   keySetRequest,
   MAX_KEY_SET_BYTES,

@@ -1,8 +1,11 @@
-// Recognises what people serve in place of a key set, and misspelt keys.
+// How large a key set may be, what people serve in place of one, and misspelt keys.
 
 import { decodeBase64url, isBase64url } from "../core/bytes.js";
 import { isObject } from "../core/json.js";
 import { isAlgorithm } from "../jwt/algorithms.js";
+
+/** A key set with more keys is refused. */
+export const MAX_KEY_SET_KEYS = 50;
 
 /** What people serve in place of a key set. */
 export type OtherShape =

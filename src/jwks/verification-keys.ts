@@ -4,13 +4,12 @@ import type { CryptoKey } from "jose";
 import { HookproofError } from "../core/errors.js";
 import { isObject } from "../core/json.js";
 import { checkOptions } from "../core/options.js";
-import { MAX_KEY_SET_KEYS } from "../core/protocol.js";
 import { shown } from "../core/shown.js";
 import type { Algorithm } from "../jwt/algorithms.js";
 import { importPublicKey, type JWK, PRIVATE_MEMBERS, publicMembers } from "../jwt/key.js";
 import type { KeyResolver, ResolvedKey } from "../jwt/verify.js";
 import type { Jwks } from "./key-set.js";
-import { wordsOfShape } from "./key-set-shape.js";
+import { MAX_KEY_SET_KEYS, wordsOfShape } from "./key-set-shape.js";
 
 /** Which keys of a key set are used. */
 export interface KeyRules {

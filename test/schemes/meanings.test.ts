@@ -13,7 +13,10 @@ const SCHEMES = {
   "access-governance": byToken,
   "http-signature": httpSignatureSigner({ secret, keyId: "k" }).scheme,
   "standard-webhooks": standardWebhooksSigner({ secrets: generateStandardSecret() }).scheme,
-  "security-event-token": securityEventSigner({ ...names, key: { key: "", kid: "k", alg: "ES256" } }).scheme,
+  "security-event-token": securityEventSigner({
+    ...names,
+    key: { key: "never used", kid: "k", alg: "ES256" },
+  }).scheme,
 };
 const NOW = 1_767_225_600_000;
 

@@ -3,9 +3,8 @@
 import { digestOf, hmacOf } from "#hash";
 import { decodeBase64url, encodeBase64, encodeBase64url, utf8 } from "../../core/bytes.js";
 import { isObject } from "../../core/json.js";
-import { MAX_KEY_SET_KEYS } from "../../core/protocol.js";
 import { shown } from "../../core/shown.js";
-import { otherShapeOf } from "../../jwks/key-set-shape.js";
+import { MAX_KEY_SET_KEYS, otherShapeOf } from "../../jwks/key-set-shape.js";
 import { ALGORITHM_FACTS, type Algorithm, algorithmOf, isAlgorithm } from "../../jwt/algorithms.js";
 import { PRIVATE_MEMBERS } from "../../jwt/key.js";
 import { rawFromDer } from "../../jwt/sign-token.js";

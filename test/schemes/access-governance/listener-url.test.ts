@@ -70,7 +70,16 @@ describe("parseListenerUrl", () => {
   );
 
   it("calls another type than a text a wrong call", () => {
-    expect(() => parseListenerUrl(undefined as unknown as string)).toThrow(TypeError);
+    expect(() => parseListenerUrl(5 as unknown as string)).toThrow(TypeError);
+  });
+
+  it("says of none that an environment variable may not be set", () => {
+    expect(() => parseListenerUrl(undefined as unknown as string)).toThrow(
+      expect.objectContaining({
+        code: "LISTENER_URL_INVALID",
+        message: expect.stringContaining("environment variable"),
+      }),
+    );
   });
 
   it("does not repeat the credentials it refuses", () => {
