@@ -1,5 +1,11 @@
 // Reads the two headers of HTTP message signatures.
-import { type InnerList, type Item, parseDictionary, serializeInnerList } from "structured-headers";
+import {
+  type Dictionary,
+  type InnerList,
+  type Item,
+  parseDictionary,
+  serializeInnerList,
+} from "structured-headers";
 import { encodeBase64 } from "#hash";
 
 /** One signature of a request (RFC 9421 section 4), with what it covers. */
@@ -84,4 +90,13 @@ function readAny(input: string, signature: string, max: number): readonly ReadSi
 
 export function isInnerList(member: Item | InnerList): member is InnerList {
   return Array.isArray(member[0]);
+}
+
+/** A header that is a dictionary (RFC 8941); `undefined` for another text. */
+export function dictionaryOf(text: string): Dictionary | undefined {
+  try {
+    return parseDictionary(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,4 @@
 // The verifier of HTTP message signatures.
-import { type Dictionary, parseDictionary } from "structured-headers";
 import { constantTimeEqual, decodeBase64, digestOf } from "#hash";
 import { encodeBase64url, utf8 } from "../../core/bytes.js";
 import { type Check, type SchemeCheck, type SchemeChecks, schemeChecks } from "../../core/check.js";
@@ -30,7 +29,7 @@ import {
   requestParts,
   signatureBase,
 } from "./sign.js";
-import { type ReadSignature, readSignatures } from "./signature-fields.js";
+import { dictionaryOf, type ReadSignature, readSignatures } from "./signature-fields.js";
 
 /** Options of `httpSignatureVerifier`: a profile, and where the keys come from. */
 export interface HttpSignatureVerifierOptions extends HttpSignatureProfile {
@@ -380,15 +379,6 @@ function digestProblem({ headers, body }: UnverifiedRequest): string | undefined
     isKnown = true;
   }
   return isKnown ? undefined : "Content-Digest without sha-256 or sha-512";
-}
-
-/** A header that is a dictionary (RFC 8941); `undefined` for another text. */
-export function dictionaryOf(text: string): Dictionary | undefined {
-  try {
-    return parseDictionary(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function pathOf(url: string): string | undefined {

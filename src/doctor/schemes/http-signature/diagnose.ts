@@ -18,8 +18,8 @@ import {
   PROFILE,
   receiverUrl,
 } from "../../../schemes/http-signature/sign.js";
-import { isInnerList } from "../../../schemes/http-signature/signature-fields.js";
-import { dictionaryOf, type HttpSignatureVerifierOptions } from "../../../schemes/http-signature/verify.js";
+import { dictionaryOf, isInnerList } from "../../../schemes/http-signature/signature-fields.js";
+import type { HttpSignatureVerifierOptions } from "../../../schemes/http-signature/verify.js";
 import { catalogueOf, type Mistake, type MistakeRow } from "../../rows/mistake.js";
 import { choices, mistakesFound, mistakesOf, ONE_MISTAKE } from "../../rows/run.js";
 import {
