@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { beforeAll, expect, it, onTestFinished } from "vitest";
 import { itWith } from "../../test/kit/needs.js";
 import { hasTool } from "../../test/kit/outside-tool.js";
@@ -58,8 +59,8 @@ function world() {
 
 /** The commands that are worth running next, as printed. */
 function nextOf(said: string): string[] {
-  return said
-    .split("\n")
+  return stripVTControlCharacters(said)
+    .split(/\r?\n/)
     .filter((line) => line.includes("next: "))
     .flatMap((line) => line.slice(line.indexOf("next: ") + 6).split(/ {3,}(?=or: )/))
     .map((part) => part.replace(/^or: /, "").replace(/ {3,}.*/, ""));
@@ -82,8 +83,11 @@ interface Story {
   readonly line?: string;
   /** Commands before; the last one prints the line. */
   readonly given: readonly string[];
-  /** There is an outbox other.db with a dead letter. */
+  /** There is an outbox other.db with a dead letter, or with an event that waits. */
   readonly hasDeadLetter?: true;
+  readonly hasWaiting?: true;
+  /** The last one says it in a terminal alone. */
+  readonly inTerminal?: true;
   /** The last one is a server. */
   readonly serves?: true;
   /** What each of its suggestions comes to. */
@@ -137,6 +141,15 @@ const STORIES: readonly Story[] = [
   },
   {
     of: "commands/outbox-control.ts",
+    line: "outbox attempts",
+    hasWaiting: true,
+    inTerminal: true,
+    given: ["hookproof outbox list --outbox other.db"],
+    steps: [{ says: /offboarding/ }],
+  },
+  {
+    of: "commands/outbox-control.ts",
+    line: "outbox resume",
     hasDeadLetter: true,
     given: ["hookproof outbox pause offboarding --outbox other.db"],
     steps: [{ says: /offboarding {2}resumed/ }],
@@ -257,21 +270,24 @@ const STORIES: readonly Story[] = [
 const IN_TERMINAL = join(import.meta.dirname, "kit", "in-terminal.py");
 const hasPython = hasTool("/usr/bin/python3", "--version");
 
-for (const { of, given, steps, serves, hasDeadLetter } of STORIES) {
-  const needs = steps.some(({ asked }) => asked) ? itWith("python3", hasPython) : it;
+for (const { of, given, steps, serves, hasDeadLetter, hasWaiting, inTerminal } of STORIES) {
+  const needs = inTerminal || steps.some(({ asked }) => asked) ? itWith("python3", hasPython) : it;
   needs(`${of}: ${given.at(-1)}`, async () => {
     const { cwd, env, run } = world();
-    if (hasDeadLetter) {
+    if (hasDeadLetter || hasWaiting) {
       const program = otherProgram(join(cwd, "other.db"));
       await program.outbox.enqueue({ listener: "offboarding", payload: {} });
-      await failOne(program);
+      if (hasDeadLetter) await failOne(program);
       await program.store.close();
     }
     let said = "";
     for (const [place, command] of given.entries()) {
       const isLast = place === given.length - 1;
       const until = (isLast && serves) || command.includes(" --port ") ? /next: .*\n/ : undefined;
-      const ran = await run(command, until);
+      const ran = await run(
+        isLast && inTerminal ? `/usr/bin/python3 ${IN_TERMINAL} [] ${command}` : command,
+        until,
+      );
       ({ said } = ran);
       env.URL ??= until && /^http\S+/m.exec(said)?.[0];
       if (!until && !isLast) expect(ran, command).toMatchObject({ code: 0 });

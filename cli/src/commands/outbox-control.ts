@@ -206,7 +206,7 @@ export const outboxCancel: Command = {
     const { args } = context;
     const id = args.text("id")?.toLowerCase();
     const listener = args.text("listener");
-    if (id !== undefined) requireEventId(id);
+    if (id !== undefined) requireEventId(args, id);
     if (id === undefined && listener === undefined)
       throw usageError("Give an event id, or --listener <name> for all that wait for it.");
     const { store, close } = await openOutbox(context);

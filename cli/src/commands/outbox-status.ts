@@ -143,7 +143,7 @@ export const outboxAttempts: Command = {
   async run(context) {
     const { args, out } = context;
     const id = (args.text("id") ?? "").toLowerCase();
-    requireEventId(id);
+    requireEventId(args, id);
     const { store, close } = await openOutbox(context);
     try {
       const entries = await store.find(id);

@@ -29,7 +29,7 @@ export const ONLY_COUNTED = "Nothing was changed: with --yes in place of --dry-r
 /** The filter that the flags and an event id make; a dead letter must match all of them. */
 export function deadLetterFilter(args: Args, now: number): DeadLetterFilter {
   const id = args.text("id")?.toLowerCase();
-  if (id !== undefined) requireEventId(id);
+  if (id !== undefined) requireEventId(args, id);
   const olderThanMs = args.durationMs("older-than");
   return {
     listener: args.text("listener"),
