@@ -114,7 +114,7 @@ function maskByte(prefix: number, index: number): number {
 /** Whether a URL's host is this machine itself, by name or by address. */
 export function isLoopbackHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
-  if (host === "localhost") return true;
+  if (host === "localhost" || host === "127.0.0.1") return true; // most are, and nothing has to be read
   const address = parseIp(host);
   return address !== undefined && LOOPBACK.some((cidr) => cidrContains(cidr, address));
 }

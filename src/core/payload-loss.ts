@@ -136,6 +136,7 @@ function lossOfMembers(value: object, open: Set<object> | undefined): Loss | und
   let name: string | undefined;
   for (name in value) {
     const member: unknown = (value as Record<string, unknown>)[name];
+    if (!open && typeof member === "string") continue;
     const loss = lossOf(!open || name.isWellFormed() ? member : name, name, open);
     if (loss && Object.hasOwn(value, name) && !isOwnToJson(name, member)) return within(loss, stepTo(name));
   }

@@ -78,6 +78,9 @@ const TWO_READINGS: readonly (readonly [form: RegExp, rule: string])[] = [
   [/^[^/?#]*\/\/[^/?#]*@/, "must not carry credentials"],
 ];
 
+/** The form that most have, in one look: none of the rules applies to it. */
+const PLAIN = /^https?:\/\/[\w.:[\]-]+(?:[/?#][!-[\]-~]*)?$/;
+
 export function parseUrl(text: string): URL {
   return wholeUrl(text, invalidUrl);
 }
@@ -85,7 +88,7 @@ export function parseUrl(text: string): URL {
 /** A URL that has one reading; otherwise throws what `refusal` makes of the rule that it breaks. */
 export function wholeUrl(text: string, refusal: (rule: string) => Error): URL {
   if (text !== undefined && typeof text !== "string") throw new TypeError("url must be a string");
-  const rule = TWO_READINGS.find(([form]) => form.test(text))?.[1];
+  const rule = PLAIN.test(text) ? undefined : TWO_READINGS.find(([form]) => form.test(text))?.[1];
   if (rule !== undefined) throw refusal(rule);
   try {
     return new URL(text);
