@@ -16,6 +16,9 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
+/** What is said of bytes with NUL where a text is expected: UTF-16 has them, and so has what is no text. */
+export const NO_TEXT = "is UTF-16, and not UTF-8, or bytes that are no text: save it as UTF-8";
+
 /** All chunks in one array. */
 export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));

@@ -1,6 +1,6 @@
 // What an event is: an id and bytes that never change.
 import { newUuid } from "#hash";
-import { decodeUtf8, utf8 } from "./bytes.js";
+import { decodeUtf8, NO_TEXT, utf8 } from "./bytes.js";
 import { HookproofError } from "./errors.js";
 import { parseJson } from "./json.js";
 import type { KeptPayload } from "./kept-payload.js";
@@ -206,7 +206,7 @@ function jsonBytes(bytes: Uint8Array): Uint8Array {
   const [first = 0, second = 0] = bytes;
   // A byte order mark of two bytes, or a NUL in what begins as ASCII.
   if (bytes.length > 1 && (first * second === 0 || first * second === 0xfe * 0xff))
-    throw new HookproofError("PAYLOAD_NOT_UTF8", "The payload is UTF-16, and not UTF-8: save it as UTF-8.");
+    throw new HookproofError("PAYLOAD_NOT_UTF8", `The payload ${NO_TEXT}.`);
   if (parsed.reason === "not-utf8")
     throw new HookproofError("PAYLOAD_NOT_UTF8", "The payload bytes are not valid UTF-8.");
   const bom = decodeUtf8(bytes.subarray(0, 3)) === "\uFEFF";

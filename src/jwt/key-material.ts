@@ -1,7 +1,7 @@
 // Reads private keys from the texts that people have them in, and makes them canonical.
 
 import type { JWK } from "jose";
-import { concatBytes, decodeUtf8, encodeBase64, encodeBase64url } from "../core/bytes.js";
+import { concatBytes, decodeUtf8, encodeBase64, encodeBase64url, NO_TEXT } from "../core/bytes.js";
 import { isObject } from "../core/json.js";
 import { shown } from "../core/shown.js";
 import { unfitKey } from "./unfit-key.js";
@@ -37,7 +37,6 @@ function readBytes({ buffer, byteOffset, byteLength }: ArrayBufferView): ReadKey
 
 const PUBLIC = "is a public key; signing needs the private one";
 const NO_KEY = "is neither a PEM nor the JSON of a JWK";
-const NO_TEXT = "is UTF-16, and not UTF-8, or bytes that are no text: save it as UTF-8";
 
 function readText(text: string, depth: number): ReadKey {
   if (text.length > MAX_LENGTH) throw unfitKey(`is longer than ${MAX_LENGTH} characters, and so is no key`);

@@ -115,6 +115,10 @@ describe("createEvent", () => {
     expect(() => createEvent(payload)).toThrow("is UTF-16, and not UTF-8");
   });
 
+  it("calls bytes that are no text no UTF-16 alone", () => {
+    expect(() => createEvent(Uint8Array.of(0x0a, 0, 0x12, 7))).toThrow("or bytes that are no text");
+  });
+
   it("repeats no value of a payload it refuses", () => {
     const payloads: unknown[] = ["{hunter2", { a: Symbol("hunter2") }, { ...cycle(), b: "hunter2" }];
     for (const payload of payloads) {
