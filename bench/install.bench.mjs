@@ -46,7 +46,7 @@ for (const [name, { install = () => installPeer(name), source }] of Object.entri
   bytes[name] = { value: gzipSync(code, { level: 9 }).length, ...(ours && { atMost: goals.bytes }) };
   remove();
 }
-reportFigures({ question: "Packages that come next to it", unit: "packages", figures: packages });
+reportFigures({ question: "Packages that come with it", unit: "packages", figures: packages });
 reportFigures({
   question: "Signing with an HMAC, bundled for a browser",
   unit: "bytes, gzip",

@@ -2,6 +2,7 @@
 import { capacityTable, partitionTable } from "./capacity-table.mjs";
 import { table } from "./markdown-table.mjs";
 import { ROWS } from "./performance-rows.mjs";
+import { glanceSvg, summary } from "./performance-summary.mjs";
 import { svgOf } from "./plot.mjs";
 import { amount } from "./reporting.mjs";
 
@@ -9,13 +10,13 @@ const BLOCK = /<!-- made from (\S+) -->\n[\s\S]*?<!-- end -->/g;
 
 /**
  * The page with every block between `<!-- made from NAME -->` and `<!-- end -->` written anew. NAME is a bench, or
- * `overview`, `past-one-machine` or `partitions`.
+ * `summary`, `overview`, `past-one-machine` or `partitions`.
  *
  * @param {string} page
  * @param {Record<string, object>} results by the bench's name, as they are in bench/results
  */
 export function pageFrom(page, results) {
-  const made = { overview, "past-one-machine": capacityTable, partitions: partitionTable };
+  const made = { summary, overview, "past-one-machine": capacityTable, partitions: partitionTable };
   return page.replace(BLOCK, (_, name) => {
     const content = name in made ? made[name](results) : benchSection(name, results[name]);
     return `<!-- made from ${name} -->\n\n${content}\n\n<!-- end -->`;
@@ -27,7 +28,8 @@ export function plotsFrom(results) {
   const growths = Object.values(results).flatMap(({ answers }) =>
     answers.filter(({ kind }) => kind === "growth"),
   );
-  return Object.fromEntries(growths.map((growth) => [`${growth.plot}.svg`, svgOf(growth)]));
+  const plots = growths.map((growth) => [`${growth.plot}.svg`, svgOf(growth)]);
+  return Object.fromEntries([["at-a-glance.svg", glanceSvg(results)], ...plots]);
 }
 
 function overview(results) {

@@ -28,6 +28,16 @@ describe("docs/performance.md", () => {
     }
   });
 
+  it("begins with one picture and ten lines, whose questions the results still answer", () => {
+    const [, first = ""] = page.split(/<!-- made from summary -->|<!-- end -->/);
+    expect(first.match(/^!\[/gm)).toHaveLength(1);
+    expect(first.match(/^- \*\*/gm)).toHaveLength(10);
+    const renamed = structuredClone(results);
+    renamed.latency.answers.shift();
+    renamed.latency.answers[0].question = "another question";
+    expect(() => pageFrom(page, renamed)).toThrow("from enqueue to the receiver, at a share of the most");
+  });
+
   it("has a place for every bench, and a row for every question", () => {
     const benches = readdirSync(join(ROOT, "bench")).filter((file) => file.endsWith(".bench.mjs"));
     for (const file of benches) {
@@ -48,11 +58,11 @@ describe("docs/performance.md", () => {
       ratios: [{ of: "ours", to: "bare", goal: 0.8, ratio: 0.5, low: 0.45, high: 0.55 }],
     };
     const machine = { node: "v20.0.0", cpu: "a", cores: 2, memoryGb: 8, date: "2026-01-02" };
-    const receive = { name: "receive", command: "npm run bench -- receive", machine, answers: [answer] };
-    const changed = made({ receive });
+    const jwks = { name: "jwks", command: "npm run bench -- jwks", machine, answers: [answer] };
+    const changed = made({ jwks });
     expect(changed).toContain("| Receiving | ours / bare | 0.50 | 0.45 to 0.55 | 0.8 | **no** |");
     expect(changed).toContain("| Receiving | ours | 4,321 | 4,000 to 5,000 |");
     expect(changed).toContain("0 of 1");
-    expect(made({ receive: undefined })).toContain("Not measured: `npm run bench -- receive --write`");
+    expect(made({ jwks: undefined })).toContain("Not measured: `npm run bench -- jwks --write`");
   });
 });
