@@ -29,6 +29,7 @@ const ADDED = {
     "test/doctor/diagnose/frameworks/*.test.ts",
     "cli/test/snippets.test.ts",
     "test/doctor/advice/compiled-fixes.test.ts",
+    "test/jwks/strict-verifiers.test.ts",
   ],
   browser: ["test/browser/*.test.ts"],
   // The documentation site, built.
@@ -41,9 +42,10 @@ const ADDED = {
 /** What is heavy, of the rooms that `npm test` looks at: `npm run test:thorough`. */
 const THOROUGH = [
   // Dozens of processes each.
-  "cli/test/{completion-shells,jwks-publish,man-pages,mcp,mcp-lines,network,next-steps,on-call,outbox,prompts}.test.ts",
+  "cli/test/{bad-settings,completion-shells,interrupted-servers,jwks-publish,key-forms,last-edges}.test.ts",
+  "cli/test/{man-pages,mcp,mcp-lines,network,next-steps,on-call,outbox,prompts,reach}.test.ts",
   "cli/test/{secret-mounts,start,targets,terminal,tls,transcripts}.test.ts",
-  "test/doctor/advice/run-stories.test.ts",
+  "test/doctor/advice/run-{commands,fixes,stories}.test.ts",
   "test/doctor/diagnose/{guide,shell-signers}.test.ts",
   "test/docs/{blocks,json-output,transcripts}.test.ts",
   "test/examples/*.test.ts",
@@ -53,7 +55,8 @@ const THOROUGH = [
   "test/doctor/probes/{examples,one-bug,one-bug-tokens}.test.ts",
   "test/receiver/adapter-examples.test.ts",
   "test/schemes/wrong-senders.test.ts",
-  "test/service/{cel,cel-conformance,embedding,objects,private-files}.test.ts",
+  "test/service/{cel,cel-conformance,cel-functions,debug-run,embedding,objects,private-files}.test.ts",
+  "test/sqlite/elsewhere.test.ts",
   "test/tools/{hooks,stages,stress}.test.ts",
   // Killed processes, and many at once.
   "test/chaos/keys.test.ts",
