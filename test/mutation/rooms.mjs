@@ -79,11 +79,17 @@ export const rooms = /** @type {Record<string, Room>} */ ({
   schemes: {
     mutate: ["src/schemes/**/*.ts"],
     tests: [
-      "test/schemes/{confusion,contract,http-signature,http-signature-mistakes,meanings,replay,rfc-8935,rfc-9421}.test.ts",
-      "test/schemes/{seam,security-event-token,set-mistakes,signature-fields,standard-webhooks}.test.ts",
-      "test/schemes/standard-webhooks-mistakes.test.ts",
-      "test/sender/classify.test.ts",
+      "test/schemes/{confusion,contract,foreign-answers,http-signature,meanings,names,one-reading}.test.ts",
+      "test/schemes/{own-event-ids,published,replay,rfc-8935,rfc-9421,seam,security-event-token}.test.ts",
+      "test/schemes/{signature-fields,standard-webhooks}.test.ts",
+      "test/schemes/access-governance/*.test.ts",
+      "test/doctor/schemes/{by-name,http-signature-mistakes,key-signatures,set-mistakes}.test.ts",
+      "test/doctor/schemes/standard-webhooks-mistakes.test.ts",
+      "test/receiver/{answers,check-detail,facts,hostile-headers,hostile-signatures,pipeline}.test.ts",
+      "test/sender/{answers-as-written,classify,corrections}.test.ts",
+      "test/vectors/{grammar,protocol-*,retry}.test.ts",
     ],
+    slow: ["answers-as-written", "by-name"],
   },
   events: {
     mutate: ["src/events/*.ts"],
