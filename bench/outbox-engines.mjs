@@ -7,6 +7,7 @@ import { openSqlite } from "hookproof/node";
 import { postgresStore } from "hookproof/outbox/postgres";
 import { sqliteStore } from "hookproof/outbox/sqlite";
 import pg from "pg";
+import { outboxByHandInPostgres, outboxByHandInSqlite } from "./outbox-by-hand.mjs";
 import { barePgBoss } from "./outbox-pgboss.mjs";
 import { batchesByHand, queueByHand } from "./queue-by-hand.mjs";
 import { tenantsByHand } from "./tenants-by-hand.mjs";
@@ -28,12 +29,15 @@ export function sqliteEngine() {
   const folder = mkdtempSync(join(tmpdir(), "outbox-bench-"));
   const { driver, open } = sqliteOpener(join(folder, "outbox.db"));
   const bare = bareSqlite(sqliteOpener(join(folder, "bare.db")).open());
+  const promised = outboxByHandInSqlite(sqliteOpener(join(folder, "promised.db")).open());
   return {
     name: `SQLite (${driver})`,
     store: sqliteStore({ open }),
     bare,
+    promised,
     async close() {
       await bare.close();
+      await promised.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -107,17 +111,20 @@ export async function postgresEngine({ beside = true } = {}) {
   pool.on("error", (error) => console.error(error.message));
   const boss = beside ? await startedBoss(connectionString, `boss_${suffix}`) : undefined;
   const byHand = beside ? await loopByHand() : undefined;
+  const promised = beside ? await outboxByHandInPostgres(pool) : undefined;
   return {
     name: "PostgreSQL",
     schema: `outbox_${suffix}`,
     store: postgresStore({ pool, schema: `outbox_${suffix}` }),
     bare: boss && (await barePgBoss(boss)),
     byHand,
+    promised,
     /** What autovacuum does by itself within a minute of a large change. */
     analyze: () => pool.query("ANALYZE"),
     async close() {
       await boss?.stop({ graceful: false });
       await byHand?.close();
+      await promised?.close();
       for (const schema of [`outbox_${suffix}`, `boss_${suffix}`])
         await pool.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
       await pool.end();

@@ -38,13 +38,16 @@ async function compare(cases, rounds) {
   return Object.fromEntries(Object.entries(rates).map(([name, all]) => [name, summary(all)]));
 }
 
+/** The outbox by hand: see outbox-by-hand.mjs. */
+const PROMISED = "by hand to the same promises";
+
 /** What of the bare engine's rate is to be reached. */
 const GOALS = {
   SQLite: { "enqueue one": 0.7, "enqueue 100": 0.8, "sign, POST, complete": 0.85 },
   PostgreSQL: { "enqueue one": 0.7, "enqueue 100": 0.7, "sign, POST, complete": 1.2 },
 };
 
-async function throughput({ name, store, bare, byHand, analyze }) {
+async function throughput({ name, store, bare, byHand, promised, analyze }) {
   const outbox = outboxOf(store);
   const payloads = Array(BATCH).fill(payload);
   const times = (calls, perCall, enqueue) => async () => {
@@ -56,11 +59,13 @@ async function throughput({ name, store, bare, byHand, analyze }) {
       "enqueue one, bare": { work: times(50, 1, () => bare.enqueue(payload)) },
       "enqueue one, outbox": { work: times(50, 1, () => outbox.enqueue({ listener: "a", payload })) },
       "enqueue 100, bare": { work: times(5, BATCH, () => bare.enqueueMany(payloads)) },
+      [`enqueue 100, ${PROMISED}`]: { work: times(5, BATCH, () => promised.enqueueMany(payloads)) },
       "enqueue 100, outbox": { work: times(5, BATCH, () => outbox.enqueue(events(BATCH))) },
     },
     31,
   );
   await bare.consume(async () => {});
+  await promised.consume(async () => ({ attempts: [{ status: 200 }] }));
   await outboxOf(store, { transport: answerAtOnce }).drain();
   await analyze?.();
   const count = 1_000;
@@ -72,6 +77,10 @@ async function throughput({ name, store, bare, byHand, analyze }) {
     {
       "sign, POST, complete, bare": sending(bare),
       ...(byHand && { "sign, POST, complete, by hand": sending(byHand) }),
+      [`sign, POST, complete, ${PROMISED}`]: {
+        before: times(count / BATCH, BATCH, () => promised.enqueueMany(payloads)),
+        work: () => promised.consume(({ id, body }) => sender.send({ id, body })),
+      },
       "sign, POST, complete, outbox": {
         before: times(count / BATCH, BATCH, () => outbox.enqueue(events(BATCH))),
         work: () => outbox.drain().then(() => count),
@@ -88,6 +97,10 @@ async function throughput({ name, store, bare, byHand, analyze }) {
         to: `${what}, bare`,
         goal,
       })),
+      ...["enqueue 100", "sign, POST, complete"].flatMap((what) => [
+        { of: `${what}, ${PROMISED}`, to: `${what}, bare` },
+        { of: `${what}, outbox`, to: `${what}, ${PROMISED}` },
+      ]),
       ...(byHand ? [{ of: "sign, POST, complete, by hand", to: "sign, POST, complete, bare" }] : []),
     ],
   });

@@ -1,10 +1,11 @@
 // @ts-check
-/** @typedef {{ mutate: string[], tests: string[], slow?: string[], service?: boolean, database?: boolean }} Room */
+/** @typedef {{ mutate: string[], tests: string[], slow?: string[], service?: boolean, cli?: boolean, database?: boolean }} Room */
 
 /**
  * What is mutated, room by room, and the tests that have to notice: the room's own and the vectors it is pinned by.
  * A mutant of what runs while a test file is loaded costs a run of all of them, so the sets are small and fast.
- * `slow`: files that come last; `service`: its tests need the local service; `database`: they need PostgreSQL.
+ * `slow`: files that come last; `service`, `cli`: its tests need the local service, the command
+ * line; `database`: they need PostgreSQL.
  */
 export const rooms = /** @type {Record<string, Room>} */ ({
   hmac: {
@@ -90,6 +91,7 @@ export const rooms = /** @type {Record<string, Room>} */ ({
       "test/vectors/{grammar,protocol-*,retry}.test.ts",
     ],
     slow: ["answers-as-written", "by-name"],
+    service: true,
   },
   events: {
     mutate: ["src/events/*.ts"],
@@ -109,13 +111,37 @@ export const rooms = /** @type {Record<string, Room>} */ ({
   diagnose: {
     mutate: ["src/doctor/{codes,compare,diagnose,rows,texts}/**/*.ts"],
     tests: [
-      "test/doctor/diagnose/{compare,describe-code,diagnose,headers,key-sets,known-mistakes,search,unexplained}.test.ts",
+      "test/doctor/diagnose/{apart,compare,describe-code,diagnose,headers,key-sets,known-mistakes}.test.ts",
+      "test/doctor/diagnose/{not-tried,proxies,search,spellings,time-zone,token-mistakes,unexplained}.test.ts",
+      "test/doctor/gathered/requests*.test.ts",
     ],
+    slow: ["search", "unexplained"],
   },
   probes: {
     mutate: ["src/doctor/probes/**/*.ts"],
-    tests: ["test/doctor/probes/{behaviour,own-listener,run-probes,verdict}.test.ts"],
+    tests: [
+      "test/doctor/probes/{behaviour,joint-verdict,keys-of-their-own,own-listener,run-probes,too-old}.test.ts",
+      "test/doctor/probes/verdict.test.ts",
+    ],
     slow: ["own-listener", "verdict"],
+  },
+  "command-line": {
+    // What reads strangers' texts and writes to people; commands as a whole are looked at by transcripts of processes.
+    mutate: ["cli/src/{capture,config,credentials,files,input,reporters,terminal}/*.ts"],
+    tests: [
+      "cli/test/{body-forms,captures,counts,exact-json,foreign-answers,given-texts,help,inspect-token}.test.ts",
+      "cli/test/{key-forms,layout,listen-forward,local-authority,named-options,odd-files,plain-http}.test.ts",
+      "cli/test/{proof,reference,reporters,request-age,typed-target,verify-known,written-files}.test.ts",
+    ],
+    slow: ["key-forms", "odd-files"],
+    service: true,
+    cli: true,
+  },
+  inspector: {
+    // What the pages compute; how they look and work is looked at in a browser.
+    mutate: ["service/inspector/{copy,list,live,text,time-line}/*.ts"],
+    tests: ["test/inspector/{page-list,page-stream,page-texts,schemes}.test.ts"],
+    service: true,
   },
   jwks: {
     mutate: ["src/jwks/*.ts"],

@@ -14,7 +14,7 @@ export default {
   dryRunTimeoutMinutes: 10,
   ignorePatterns: [
     "bench",
-    "cli",
+    ...(room.cli ? [] : ["cli"]),
     // vitest.config.ts reads the manifest of the service in every room.
     ...(room.service ? [] : ["service/*", "!service/package.json"]),
     ".ci",
