@@ -45,9 +45,14 @@ public static class HmacSend
 
     public static int Main(string[] args)
     {
+        string secret = Environment.GetEnvironmentVariable("HOOKPROOF_SECRET");
+        if (string.IsNullOrEmpty(secret))
+        {
+            Console.Error.WriteLine("Set HOOKPROOF_SECRET to the listener's secret.");
+            return 2;
+        }
         string url = args.Length > 0 ? args[0] : Listener;
         string eventId = args.Length > 1 ? args[1] : Guid.NewGuid().ToString();
-        string secret = Environment.GetEnvironmentVariable("HOOKPROOF_SECRET");
         var body = new MemoryStream();
         Console.OpenStandardInput().CopyTo(body);
         try

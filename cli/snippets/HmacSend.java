@@ -38,11 +38,16 @@ public class HmacSend {
   }
 
   public static void main(String[] args) throws Exception {
+    String secret = System.getenv("HOOKPROOF_SECRET");
+    if (secret == null || secret.isEmpty()) {
+      System.err.println("Set HOOKPROOF_SECRET to the listener's secret.");
+      System.exit(2);
+    }
     String url = args.length > 0 ? args[0] : LISTENER;
     String eventId = args.length > 1 ? args[1] : UUID.randomUUID().toString();
     byte[] body = System.in.readAllBytes();
     try {
-      HttpResponse<String> answer = sendWebhook(url, System.getenv("HOOKPROOF_SECRET"), eventId, body);
+      HttpResponse<String> answer = sendWebhook(url, secret, eventId, body);
       System.out.println(answer.statusCode() + " " + answer.body());
       // 409 says that an earlier attempt with this id was processed.
       System.exit(answer.statusCode() < 300 || answer.statusCode() == 409 ? 0 : 1);

@@ -19,11 +19,17 @@ public static class HmacSign
         }
     }
 
-    public static void Main(string[] args)
+    public static int Main(string[] args)
     {
+        string secret = Environment.GetEnvironmentVariable("HOOKPROOF_SECRET");
+        if (string.IsNullOrEmpty(secret) || args.Length < 2)
+        {
+            Console.Error.WriteLine("Set HOOKPROOF_SECRET to the listener's secret, and give a timestamp and an event id.");
+            return 2;
+        }
         var body = new MemoryStream();
         Console.OpenStandardInput().CopyTo(body);
-        string secret = Environment.GetEnvironmentVariable("HOOKPROOF_SECRET");
         Console.WriteLine(WebhookSignature(secret, args[0], args[1], body.ToArray()));
+        return 0;
     }
 }

@@ -30,10 +30,15 @@ public static class HmacVerify
 
     public static int Main(string[] args)
     {
+        string secret = Environment.GetEnvironmentVariable("HOOKPROOF_SECRET");
+        if (string.IsNullOrEmpty(secret) || args.Length < 3)
+        {
+            Console.Error.WriteLine("Set HOOKPROOF_SECRET to the listener's secret, and give a timestamp, an event id and a signature.");
+            return 2;
+        }
         var body = new MemoryStream();
         Console.OpenStandardInput().CopyTo(body);
         long now = args.Length > 3 ? long.Parse(args[3]) : DateTimeOffset.UtcNow.ToUnixTimeSeconds();
-        string secret = Environment.GetEnvironmentVariable("HOOKPROOF_SECRET");
         bool genuine = IsGenuine(secret, args[0], args[1], args[2], body.ToArray(), now);
         Console.WriteLine(genuine ? "genuine" : "refused");
         return genuine ? 0 : 1;

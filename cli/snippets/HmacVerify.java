@@ -27,9 +27,14 @@ public class HmacVerify {
   }
 
   public static void main(String[] args) throws Exception {
+    String secret = System.getenv("HOOKPROOF_SECRET");
+    if (secret == null || secret.isEmpty() || args.length < 3) {
+      System.err.println("Set HOOKPROOF_SECRET to the listener's secret, and give a timestamp, an event id and a signature.");
+      System.exit(2);
+    }
     long now = args.length > 3 ? Long.parseLong(args[3]) : System.currentTimeMillis() / 1000;
     byte[] body = System.in.readAllBytes();
-    boolean genuine = isGenuine(System.getenv("HOOKPROOF_SECRET"), args[0], args[1], args[2], body, now);
+    boolean genuine = isGenuine(secret, args[0], args[1], args[2], body, now);
     System.out.println(genuine ? "genuine" : "refused");
     System.exit(genuine ? 0 : 1);
   }

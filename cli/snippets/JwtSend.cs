@@ -50,11 +50,17 @@ public static class JwtSend
 
     public static int Main(string[] args)
     {
+        string file = Environment.GetEnvironmentVariable("HOOKPROOF_KEY");
+        if (!File.Exists(file) || args.Length < 1)
+        {
+            Console.Error.WriteLine("Set HOOKPROOF_KEY to a PEM file with the private key, and give a kid.");
+            return 2;
+        }
         string url = args.Length > 1 ? args[1] : Listener;
         string eventId = args.Length > 2 ? args[2] : Guid.NewGuid().ToString();
         string baseUrl = url.Split("/api/v1/")[0]; // the tenant's
         using var key = RSA.Create();
-        key.ImportFromPem(File.ReadAllText(Environment.GetEnvironmentVariable("HOOKPROOF_KEY")));
+        key.ImportFromPem(File.ReadAllText(file));
         var body = new MemoryStream();
         Console.OpenStandardInput().CopyTo(body);
         // Fresh for each attempt.

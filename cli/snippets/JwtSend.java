@@ -67,11 +67,16 @@ public class JwtSend {
   }
 
   public static void main(String[] args) throws Exception {
+    String file = System.getenv("HOOKPROOF_KEY");
+    if (file == null || !Files.isReadable(Path.of(file)) || Files.isDirectory(Path.of(file)) || args.length < 1) {
+      System.err.println("Set HOOKPROOF_KEY to a PEM file with the private key, and give a kid.");
+      System.exit(2);
+    }
     String url = args.length > 1 ? args[1] : LISTENER;
     String eventId = args.length > 2 ? args[2] : UUID.randomUUID().toString();
     String baseUrl = url.split("/api/v1/")[0]; // the tenant's
     byte[] body = System.in.readAllBytes();
-    String pem = Files.readString(Path.of(System.getenv("HOOKPROOF_KEY"))).replaceAll("-----[^-]+-----|\\s", "");
+    String pem = Files.readString(Path.of(file)).replaceAll("-----[^-]+-----|\\s", "");
     PrivateKey key =
         KeyFactory.getInstance("RSA").generatePrivate(new PKCS8EncodedKeySpec(Base64.getDecoder().decode(pem)));
     String token = webhookToken(key, args[0], url, baseUrl, eventId, body); // fresh for each attempt

@@ -32,12 +32,19 @@ public static class JwtSign
         return signed + "." + Base64Url(signature);
     }
 
-    public static void Main(string[] args)
+    public static int Main(string[] args)
     {
+        string file = Environment.GetEnvironmentVariable("HOOKPROOF_KEY");
+        if (!File.Exists(file) || args.Length < 4)
+        {
+            Console.Error.WriteLine("Set HOOKPROOF_KEY to a PEM file with the private key, and give a kid, two URLs and an event id.");
+            return 2;
+        }
         using var key = RSA.Create();
-        key.ImportFromPem(File.ReadAllText(Environment.GetEnvironmentVariable("HOOKPROOF_KEY")));
+        key.ImportFromPem(File.ReadAllText(file));
         var body = new MemoryStream();
         Console.OpenStandardInput().CopyTo(body);
         Console.WriteLine(WebhookToken(key, args[0], args[1], args[2], args[3], body.ToArray()));
+        return 0;
     }
 }

@@ -45,7 +45,12 @@ public class JwtSign {
   }
 
   public static void main(String[] args) throws Exception {
-    String pem = Files.readString(Path.of(System.getenv("HOOKPROOF_KEY"))).replaceAll("-----[^-]+-----|\\s", "");
+    String file = System.getenv("HOOKPROOF_KEY");
+    if (file == null || !Files.isReadable(Path.of(file)) || Files.isDirectory(Path.of(file)) || args.length < 4) {
+      System.err.println("Set HOOKPROOF_KEY to a PEM file with the private key, and give a kid, two URLs and an event id.");
+      System.exit(2);
+    }
+    String pem = Files.readString(Path.of(file)).replaceAll("-----[^-]+-----|\\s", "");
     PrivateKey key =
         KeyFactory.getInstance("RSA").generatePrivate(new PKCS8EncodedKeySpec(Base64.getDecoder().decode(pem)));
     System.out.println(webhookToken(key, args[0], args[1], args[2], args[3], System.in.readAllBytes()));

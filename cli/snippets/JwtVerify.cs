@@ -56,8 +56,14 @@ public static class JwtVerify
 
     public static int Main(string[] args)
     {
+        string file = Environment.GetEnvironmentVariable("HOOKPROOF_KEY");
+        if (!File.Exists(file) || args.Length < 4)
+        {
+            Console.Error.WriteLine("Set HOOKPROOF_KEY to a PEM file with the public key, and give two URLs, an event id and a token.");
+            return 2;
+        }
         using var key = RSA.Create();
-        key.ImportFromPem(File.ReadAllText(Environment.GetEnvironmentVariable("HOOKPROOF_KEY")));
+        key.ImportFromPem(File.ReadAllText(file));
         var body = new MemoryStream();
         Console.OpenStandardInput().CopyTo(body);
         long now = args.Length > 4 ? long.Parse(args[4]) : DateTimeOffset.UtcNow.ToUnixTimeSeconds();

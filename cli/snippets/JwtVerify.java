@@ -73,7 +73,12 @@ public class JwtVerify {
   }
 
   public static void main(String[] args) throws Exception {
-    String pem = Files.readString(Path.of(System.getenv("HOOKPROOF_KEY"))).replaceAll("-----[^-]+-----|\\s", "");
+    String file = System.getenv("HOOKPROOF_KEY");
+    if (file == null || !Files.isReadable(Path.of(file)) || Files.isDirectory(Path.of(file)) || args.length < 4) {
+      System.err.println("Set HOOKPROOF_KEY to a PEM file with the public key, and give two URLs, an event id and a token.");
+      System.exit(2);
+    }
+    String pem = Files.readString(Path.of(file)).replaceAll("-----[^-]+-----|\\s", "");
     PublicKey key =
         KeyFactory.getInstance("RSA").generatePublic(new X509EncodedKeySpec(Base64.getDecoder().decode(pem)));
     long now = args.length > 4 ? Long.parseLong(args[4]) : System.currentTimeMillis() / 1000;

@@ -19,7 +19,12 @@ public class Sign {
   }
 
   public static void main(String[] args) throws Exception {
+    String secret = System.getenv("HOOKPROOF_SECRET");
+    if (secret == null || secret.isEmpty() || args.length < 2) {
+      System.err.println("Set HOOKPROOF_SECRET to the listener's secret, and give a timestamp and an event id.");
+      System.exit(2);
+    }
     byte[] body = System.in.readAllBytes();
-    System.out.println(webhookSignature(System.getenv("HOOKPROOF_SECRET"), args[0], args[1], body));
+    System.out.println(webhookSignature(secret, args[0], args[1], body));
   }
 }

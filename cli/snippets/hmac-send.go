@@ -59,6 +59,10 @@ func newEventID() string {
 }
 
 func main() {
+	if os.Getenv("HOOKPROOF_SECRET") == "" {
+		fmt.Fprintln(os.Stderr, "Set HOOKPROOF_SECRET to the listener's secret.")
+		os.Exit(2)
+	}
 	url, eventID := listener, newEventID()
 	if len(os.Args) > 1 {
 		url = os.Args[1]

@@ -39,6 +39,10 @@ function new_event_id(): string
     return vsprintf('%s%s-%s-%s-%s-%s%s%s', str_split(bin2hex($bytes), 4));
 }
 
+if ((string) getenv('HOOKPROOF_SECRET') === '') {
+    fwrite(STDERR, "Set HOOKPROOF_SECRET to the listener's secret.\n");
+    exit(2);
+}
 $body = stream_get_contents(STDIN);
 [$status, $answer] = send_webhook($argv[1] ?? LISTENER, getenv('HOOKPROOF_SECRET'), $argv[2] ?? new_event_id(), $body);
 if ($status === 0) {

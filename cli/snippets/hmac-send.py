@@ -39,6 +39,9 @@ def send_webhook(url: str, secret: str, event_id: str, body: bytes) -> "tuple[in
 
 
 if __name__ == "__main__":
+    if not os.environ.get("HOOKPROOF_SECRET"):
+        print("Set HOOKPROOF_SECRET to the listener's secret.", file=sys.stderr)
+        sys.exit(2)
     url = sys.argv[1] if len(sys.argv) > 1 else LISTENER
     event_id = sys.argv[2] if len(sys.argv) > 2 else str(uuid.uuid4())
     try:

@@ -23,6 +23,10 @@ def send_webhook(url, secret, event_id, body)
   Net::HTTP.start(uri.host, uri.port, **limits) { |http| http.request(request) }
 end
 
+if ENV["HOOKPROOF_SECRET"].to_s.empty?
+  warn "Set HOOKPROOF_SECRET to the listener's secret."
+  exit 2
+end
 begin
   url, event_id = ARGV[0] || LISTENER, ARGV[1] || SecureRandom.uuid
   answer = send_webhook(url, ENV.fetch("HOOKPROOF_SECRET"), event_id, $stdin.binmode.read)

@@ -34,7 +34,11 @@ fn main() {
     let mut args = std::env::args().skip(1);
     let url = args.next().unwrap_or_else(|| LISTENER.to_owned());
     let event_id = args.next().unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
-    let secret = std::env::var("HOOKPROOF_SECRET").expect("HOOKPROOF_SECRET");
+    let secret = std::env::var("HOOKPROOF_SECRET").unwrap_or_default();
+    if secret.is_empty() {
+        eprintln!("Set HOOKPROOF_SECRET to the listener's secret.");
+        std::process::exit(2);
+    }
     let mut body = Vec::new();
     std::io::stdin().read_to_end(&mut body).expect("a body");
     let answer = match send_webhook(&url, &secret, &event_id, &body) {

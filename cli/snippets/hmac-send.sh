@@ -3,6 +3,11 @@
 #   HOOKPROOF_SECRET=... ./send.sh [listener URL] [event id] < body.json
 set -euo pipefail
 
+if [[ -z ${HOOKPROOF_SECRET:-} ]]; then
+  echo "Set HOOKPROOF_SECRET to the listener's secret." >&2
+  exit 2
+fi
+
 url=${1:-http://127.0.0.1:4400/api/v1/webhooks/incoming/lst_local}
 # A UUID of version 4.
 new_event_id() { openssl rand -hex 16 | sed -E 's/(.{8})(.{4}).(.{3}).(.{3})(.{12})/\1-\2-4\3-8\4-\5/'; }

@@ -22,8 +22,8 @@ func webhookSignature(secret, timestamp, eventID string, body []byte) string {
 
 func main() {
 	body, err := io.ReadAll(os.Stdin)
-	if err != nil || len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: HOOKPROOF_SECRET=... go run sign.go <timestamp> <event id> < body.json")
+	if err != nil || os.Getenv("HOOKPROOF_SECRET") == "" || len(os.Args) < 3 {
+		fmt.Fprintln(os.Stderr, "Set HOOKPROOF_SECRET to the listener's secret, and give a timestamp and an event id.")
 		os.Exit(2)
 	}
 	fmt.Println(webhookSignature(os.Getenv("HOOKPROOF_SECRET"), os.Args[1], os.Args[2], body))

@@ -17,4 +17,7 @@ def webhook_signature(secret: str, timestamp: str, event_id: str, body: bytes) -
 
 
 if __name__ == "__main__":
+    if not os.environ.get("HOOKPROOF_SECRET") or len(sys.argv) < 3:
+        print("Set HOOKPROOF_SECRET to the listener's secret, and give a timestamp and an event id.", file=sys.stderr)
+        sys.exit(2)
     print(webhook_signature(os.environ["HOOKPROOF_SECRET"], *sys.argv[1:3], sys.stdin.buffer.read()))

@@ -17,7 +17,11 @@ fn webhook_signature(secret: &str, timestamp: &str, event_id: &str, body: &[u8])
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let secret = std::env::var("HOOKPROOF_SECRET").expect("HOOKPROOF_SECRET");
+    let secret = std::env::var("HOOKPROOF_SECRET").unwrap_or_default();
+    if secret.is_empty() || args.len() < 3 {
+        eprintln!("Set HOOKPROOF_SECRET to the listener's secret, and give a timestamp and an event id.");
+        std::process::exit(2);
+    }
     let mut body = Vec::new();
     std::io::stdin().read_to_end(&mut body).expect("a body");
     println!("{}", webhook_signature(&secret, &args[1], &args[2], &body));

@@ -40,6 +40,10 @@ func isGenuine(secret, timestamp, eventID, signature string, body []byte, now in
 }
 
 func main() {
+	if os.Getenv("HOOKPROOF_SECRET") == "" || len(os.Args) < 4 {
+		fmt.Fprintln(os.Stderr, "Set HOOKPROOF_SECRET to the listener's secret, and give a timestamp, an event id and a signature.")
+		os.Exit(2)
+	}
 	now := time.Now().Unix()
 	if len(os.Args) > 4 {
 		now, _ = strconv.ParseInt(os.Args[4], 10, 64)

@@ -21,6 +21,10 @@ function is_genuine(string $secret, string $timestamp, string $eventId, string $
     return hash_equals($expected, $signature); // in constant time
 }
 
+if ((string) getenv('HOOKPROOF_SECRET') === '' || $argc < 4) {
+    fwrite(STDERR, "Set HOOKPROOF_SECRET to the listener's secret, and give a timestamp, an event id and a signature.\n");
+    exit(2);
+}
 $now = (int) ($argv[4] ?? time());
 $genuine = is_genuine(getenv('HOOKPROOF_SECRET'), $argv[1], $argv[2], $argv[3], stream_get_contents(STDIN), $now);
 echo $genuine ? "genuine\n" : "refused\n";

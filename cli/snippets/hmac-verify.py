@@ -28,6 +28,9 @@ def is_genuine(secret: str, timestamp: str, event_id: str, signature: str, body:
 
 
 if __name__ == "__main__":
+    if not os.environ.get("HOOKPROOF_SECRET") or len(sys.argv) < 4:
+        print("Set HOOKPROOF_SECRET to the listener's secret, and give a timestamp, an event id and a signature.", file=sys.stderr)
+        sys.exit(2)
     now = int(sys.argv[4]) if len(sys.argv) > 4 else int(time.time())
     genuine = is_genuine(os.environ["HOOKPROOF_SECRET"], *sys.argv[1:4], sys.stdin.buffer.read(), now)
     print("genuine" if genuine else "refused")

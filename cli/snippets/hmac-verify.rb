@@ -14,6 +14,10 @@ def genuine?(secret, timestamp, event_id, signature, body, now)
   OpenSSL.secure_compare(expected, signature) # in constant time
 end
 
+if ENV["HOOKPROOF_SECRET"].to_s.empty? || ARGV.length < 3
+  warn "Set HOOKPROOF_SECRET to the listener's secret, and give a timestamp, an event id and a signature."
+  exit 2
+end
 now = (ARGV[3] || Time.now).to_i
 genuine = genuine?(ENV.fetch("HOOKPROOF_SECRET"), ARGV[0], ARGV[1], ARGV[2], $stdin.binmode.read, now)
 puts genuine ? "genuine" : "refused"

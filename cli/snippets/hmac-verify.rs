@@ -45,7 +45,11 @@ fn is_genuine(secret: &str, timestamp: &str, event_id: &str, signature: &str, bo
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let secret = std::env::var("HOOKPROOF_SECRET").expect("HOOKPROOF_SECRET");
+    let secret = std::env::var("HOOKPROOF_SECRET").unwrap_or_default();
+    if secret.is_empty() || args.len() < 4 {
+        eprintln!("Set HOOKPROOF_SECRET to the listener's secret, and give a timestamp, an event id and a signature.");
+        std::process::exit(2);
+    }
     let mut body = Vec::new();
     std::io::stdin().read_to_end(&mut body).expect("a body");
     let clock = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock after 1970").as_secs();

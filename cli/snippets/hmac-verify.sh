@@ -3,6 +3,11 @@
 #   HOOKPROOF_SECRET=... ./hmac-verify.sh <timestamp> <event id> <signature> < body.json
 set -euo pipefail
 
+if [[ -z ${HOOKPROOF_SECRET:-} || $# -lt 3 ]]; then
+  echo "Set HOOKPROOF_SECRET to the listener's secret, and give a timestamp, an event id and a signature." >&2
+  exit 2
+fi
+
 refuse() { echo refused; exit 1; }
 now=${4:-$(date +%s)}
 [[ -n $HOOKPROOF_SECRET ]] || refuse # everybody can sign with an empty one

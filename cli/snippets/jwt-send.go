@@ -81,6 +81,12 @@ func newEventID() string {
 }
 
 func main() {
+	text, err := os.ReadFile(os.Getenv("HOOKPROOF_KEY"))
+	block, _ := pem.Decode(text)
+	if err != nil || block == nil || len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "Set HOOKPROOF_KEY to a PEM file with the private key, and give a kid.")
+		os.Exit(2)
+	}
 	kid, url, eventID := os.Args[1], listener, newEventID()
 	if len(os.Args) > 2 {
 		url = os.Args[2]
@@ -88,9 +94,6 @@ func main() {
 	if len(os.Args) > 3 {
 		eventID = os.Args[3]
 	}
-	text, err := os.ReadFile(os.Getenv("HOOKPROOF_KEY"))
-	check(err)
-	block, _ := pem.Decode(text)
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	check(err)
 	body, err := io.ReadAll(os.Stdin)

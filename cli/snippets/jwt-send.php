@@ -57,6 +57,10 @@ function new_event_id(): string
 }
 
 $body = stream_get_contents(STDIN);
+if (!file_exists((string) getenv('HOOKPROOF_KEY')) || $argc < 2) {
+    fwrite(STDERR, "Set HOOKPROOF_KEY to a PEM file with the private key, and give a kid.\n");
+    exit(2);
+}
 $url = $argv[2] ?? LISTENER;
 $eventId = $argv[3] ?? new_event_id();
 $baseUrl = explode('/api/v1/', $url)[0]; // the tenant's

@@ -50,6 +50,9 @@ def send_webhook(url: str, token: str, event_id: str, body: bytes) -> "tuple[int
 
 
 if __name__ == "__main__":
+    if not os.path.exists(os.environ.get("HOOKPROOF_KEY", "")) or len(sys.argv) < 2:
+        print("Set HOOKPROOF_KEY to a PEM file with the private key, and give a kid.", file=sys.stderr)
+        sys.exit(2)
     kid = sys.argv[1]
     url = sys.argv[2] if len(sys.argv) > 2 else LISTENER
     event_id = sys.argv[3] if len(sys.argv) > 3 else str(uuid.uuid4())

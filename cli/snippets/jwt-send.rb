@@ -32,6 +32,10 @@ def send_webhook(url, token, event_id, body)
   Net::HTTP.start(uri.host, uri.port, **limits) { |http| http.request(request) }
 end
 
+if !File.exist?(ENV["HOOKPROOF_KEY"].to_s) || ARGV.length < 1
+  warn "Set HOOKPROOF_KEY to a PEM file with the private key, and give a kid."
+  exit 2
+end
 begin
   kid, url, event_id = ARGV[0], ARGV[1] || LISTENER, ARGV[2] || SecureRandom.uuid
   body = $stdin.binmode.read

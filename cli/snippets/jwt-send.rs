@@ -40,11 +40,15 @@ fn send_webhook(url: &str, token: &str, event_id: &str, body: &[u8]) -> Result<u
 
 fn main() {
     let mut args = std::env::args().skip(1);
-    let kid = args.next().expect("a kid");
+    let kid = args.next().unwrap_or_default();
     let url = args.next().unwrap_or_else(|| LISTENER.to_owned());
     let event_id = args.next().unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
     let base_url = url.split("/api/v1/").next().expect("the tenant's");
-    let pem = std::fs::read(std::env::var("HOOKPROOF_KEY").expect("HOOKPROOF_KEY")).expect("a key file");
+    let pem = std::fs::read(std::env::var("HOOKPROOF_KEY").unwrap_or_default()).unwrap_or_default();
+    if pem.is_empty() || kid.is_empty() {
+        eprintln!("Set HOOKPROOF_KEY to a PEM file with the private key, and give a kid.");
+        std::process::exit(2);
+    }
     let key = EncodingKey::from_rsa_pem(&pem).expect("an RSA key in PEM");
     let mut body = Vec::new();
     std::io::stdin().read_to_end(&mut body).expect("a body");

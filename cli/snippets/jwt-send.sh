@@ -3,6 +3,11 @@
 #   HOOKPROOF_KEY=private.pem ./send.sh <kid> [listener URL] [event id] < body.json
 set -euo pipefail
 
+if [[ ! -e ${HOOKPROOF_KEY:-} || $# -lt 1 ]]; then
+  echo "Set HOOKPROOF_KEY to a PEM file with the private key, and give a kid." >&2
+  exit 2
+fi
+
 kid=$1
 url=${2:-http://127.0.0.1:4400/api/v1/webhooks/incoming/lst_local}
 # A UUID of version 4.

@@ -43,8 +43,11 @@ func webhookToken(key *rsa.PrivateKey, kid, url, baseURL, eventID string, body [
 
 func main() {
 	text, err := os.ReadFile(os.Getenv("HOOKPROOF_KEY"))
-	check(err)
 	block, _ := pem.Decode(text)
+	if err != nil || block == nil || len(os.Args) < 5 {
+		fmt.Fprintln(os.Stderr, "Set HOOKPROOF_KEY to a PEM file with the private key, and give a kid, two URLs and an event id.")
+		os.Exit(2)
+	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	check(err)
 	body, err := io.ReadAll(os.Stdin)

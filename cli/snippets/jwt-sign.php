@@ -22,5 +22,9 @@ function webhook_token(string $key, string $kid, string $url, string $baseUrl, s
     return $signed . '.' . base64url($signature);
 }
 
+if (!file_exists((string) getenv('HOOKPROOF_KEY')) || $argc < 5) {
+    fwrite(STDERR, "Set HOOKPROOF_KEY to a PEM file with the private key, and give a kid, two URLs and an event id.\n");
+    exit(2);
+}
 $key = file_get_contents(getenv('HOOKPROOF_KEY'));
 echo webhook_token($key, $argv[1], $argv[2], $argv[3], $argv[4], stream_get_contents(STDIN)), "\n";

@@ -25,5 +25,8 @@ def webhook_token(key: str, kid: str, url: str, base_url: str, event_id: str, bo
 
 
 if __name__ == "__main__":
+    if not os.path.exists(os.environ.get("HOOKPROOF_KEY", "")) or len(sys.argv) < 5:
+        print("Set HOOKPROOF_KEY to a PEM file with the private key, and give a kid, two URLs and an event id.", file=sys.stderr)
+        sys.exit(2)
     with open(os.environ["HOOKPROOF_KEY"]) as file:
         print(webhook_token(file.read(), *sys.argv[1:5], sys.stdin.buffer.read()))

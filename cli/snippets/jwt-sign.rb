@@ -14,5 +14,9 @@ def webhook_token(key, kid, url, base_url, event_id, body)
   "#{signed}.#{base64url(key.sign("SHA256", signed))}"
 end
 
+if !File.exist?(ENV["HOOKPROOF_KEY"].to_s) || ARGV.length < 4
+  warn "Set HOOKPROOF_KEY to a PEM file with the private key, and give a kid, two URLs and an event id."
+  exit 2
+end
 key = OpenSSL::PKey.read(File.read(ENV.fetch("HOOKPROOF_KEY")))
 puts webhook_token(key, *ARGV[0, 4], $stdin.binmode.read)

@@ -26,7 +26,11 @@ fn webhook_token(key: &EncodingKey, kid: &str, url: &str, base_url: &str, event_
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let pem = std::fs::read(std::env::var("HOOKPROOF_KEY").expect("HOOKPROOF_KEY")).expect("a key file");
+    let pem = std::fs::read(std::env::var("HOOKPROOF_KEY").unwrap_or_default()).unwrap_or_default();
+    if pem.is_empty() || args.len() < 5 {
+        eprintln!("Set HOOKPROOF_KEY to a PEM file with the private key, and give a kid, two URLs and an event id.");
+        std::process::exit(2);
+    }
     let key = EncodingKey::from_rsa_pem(&pem).expect("an RSA key in PEM");
     let mut body = Vec::new();
     std::io::stdin().read_to_end(&mut body).expect("a body");

@@ -3,6 +3,11 @@
 #   HOOKPROOF_KEY=private.pem ./jwt-sign.sh <kid> <listener URL> <tenant's base URL> <event id> < body.json
 set -euo pipefail
 
+if [[ ! -e ${HOOKPROOF_KEY:-} || $# -lt 4 ]]; then
+  echo "Set HOOKPROOF_KEY to a PEM file with the private key, and give a kid, two URLs and an event id." >&2
+  exit 2
+fi
+
 base64url() { openssl base64 -A | tr '+/' '-_' | tr -d '='; }
 body_hash=$(openssl dgst -sha256 -binary | base64url)
 header=$(jq -cjn --arg kid "$1" '{alg: "RS256", kid: $kid, typ: "JWT"}' | base64url)

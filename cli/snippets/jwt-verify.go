@@ -78,15 +78,15 @@ func object(part string) (value map[string]any) {
 }
 
 func main() {
+	text, err := os.ReadFile(os.Getenv("HOOKPROOF_KEY"))
+	block, _ := pem.Decode(text)
+	if err != nil || block == nil || len(os.Args) < 5 {
+		fmt.Fprintln(os.Stderr, "Set HOOKPROOF_KEY to a PEM file with the public key, and give two URLs, an event id and a token.")
+		os.Exit(2)
+	}
 	now := time.Now().Unix()
 	if len(os.Args) > 5 {
 		now, _ = strconv.ParseInt(os.Args[5], 10, 64)
-	}
-	text, err := os.ReadFile(os.Getenv("HOOKPROOF_KEY"))
-	block, _ := pem.Decode(text)
-	if err != nil || block == nil {
-		fmt.Fprintln(os.Stderr, "HOOKPROOF_KEY is no PEM file")
-		os.Exit(2)
 	}
 	key, err := x509.ParsePKIXPublicKey(block.Bytes)
 	body, failed := io.ReadAll(os.Stdin)

@@ -45,6 +45,10 @@ function is_genuine(
         && is_string($claims['htb_s256'] ?? null) && hash_equals($bodyHash, $claims['htb_s256']);
 }
 
+if (!file_exists((string) getenv('HOOKPROOF_KEY')) || $argc < 5) {
+    fwrite(STDERR, "Set HOOKPROOF_KEY to a PEM file with the public key, and give two URLs, an event id and a token.\n");
+    exit(2);
+}
 $now = (int) ($argv[5] ?? time());
 $key = file_get_contents(getenv('HOOKPROOF_KEY'));
 $genuine = is_genuine($key, $argv[1], $argv[2], $argv[3], $argv[4], stream_get_contents(STDIN), $now);

@@ -55,6 +55,9 @@ def is_genuine(key: str, url: str, base_url: str, event_id: str, token: str, bod
 
 
 if __name__ == "__main__":
+    if not os.path.exists(os.environ.get("HOOKPROOF_KEY", "")) or len(sys.argv) < 5:
+        print("Set HOOKPROOF_KEY to a PEM file with the public key, and give two URLs, an event id and a token.", file=sys.stderr)
+        sys.exit(2)
     with open(os.environ["HOOKPROOF_KEY"]) as file:
         pem = file.read()
     now = int(sys.argv[5]) if len(sys.argv) > 5 else int(time.time())

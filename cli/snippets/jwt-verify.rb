@@ -32,6 +32,10 @@ rescue ArgumentError, JSON::ParserError
   false
 end
 
+if !File.exist?(ENV["HOOKPROOF_KEY"].to_s) || ARGV.length < 4
+  warn "Set HOOKPROOF_KEY to a PEM file with the public key, and give two URLs, an event id and a token."
+  exit 2
+end
 key = OpenSSL::PKey.read(File.read(ENV.fetch("HOOKPROOF_KEY")))
 genuine = genuine?(key, *ARGV[0, 4], $stdin.binmode.read, (ARGV[4] || Time.now).to_i)
 puts genuine ? "genuine" : "refused"

@@ -54,7 +54,11 @@ fn is_genuine(
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let pem = std::fs::read(std::env::var("HOOKPROOF_KEY").expect("HOOKPROOF_KEY")).expect("a key file");
+    let pem = std::fs::read(std::env::var("HOOKPROOF_KEY").unwrap_or_default()).unwrap_or_default();
+    if pem.is_empty() || args.len() < 5 {
+        eprintln!("Set HOOKPROOF_KEY to a PEM file with the public key, and give two URLs, an event id and a token.");
+        std::process::exit(2);
+    }
     let key = DecodingKey::from_rsa_pem(&pem).expect("an RSA key in PEM");
     let mut body = Vec::new();
     std::io::stdin().read_to_end(&mut body).expect("a body");

@@ -4,6 +4,11 @@
 # The key is the one of the sender's key set that the token's kid names.
 set -euo pipefail
 
+if [[ ! -e ${HOOKPROOF_KEY:-} || $# -lt 4 ]]; then
+  echo "Set HOOKPROOF_KEY to a PEM file with the public key, and give two URLs, an event id and a token." >&2
+  exit 2
+fi
+
 refuse() { echo refused; exit 1; }
 base64url() { openssl base64 -A | tr '+/' '-_' | tr -d '='; }
 decode() { # refuses what is not the one text of its bytes

@@ -211,9 +211,9 @@ describe.each(Object.keys(SNIPPETS).filter((name) => name in RUNS))("in %s", (na
     return command;
   };
   const isRun = (method: "hmac" | "jwt") => snippetOf(name, method, "sign")?.tested === true;
-  const start = (method: "hmac" | "jwt", action: "sign" | "verify") => {
+  const start = (method: "hmac" | "jwt", action: "sign" | "verify" | "send") => {
     const [program, ...first] = prepare(method, action);
-    return (args: readonly string[], input: Uint8Array, env: Record<string, string>) => {
+    return (args: readonly string[], input: Uint8Array, env: Record<string, string | undefined>) => {
       const done = spawnSync(program, [...first, ...args], { input, env: { ...process.env, ...env } });
       return { printed: String(done.stdout).trim(), code: done.status, said: String(done.stderr) };
     };
@@ -242,14 +242,37 @@ describe.each(Object.keys(SNIPPETS).filter((name) => name in RUNS))("in %s", (na
       [[timestamp, eventId, signature, timestamp], Buffer.concat([body, Buffer.from("\n")]), secret],
       [[timestamp, eventId, signature, timestamp], body, `${secret}x`],
     ];
-    const withNoSecret = createHmac("sha256", "").update(`${timestamp}.${eventId}.`).update(body);
-    tries.push([[timestamp, eventId, withNoSecret.digest("base64url"), timestamp], body, ""]);
     for (const [args, bytes, key] of tries)
       expect(verify(args, bytes, { HOOKPROOF_SECRET: key }), String(args)).toMatchObject({
         printed: "refused",
         code: 1,
       });
   });
+
+  for (const method of ["hmac", "jwt"] as const)
+    for (const action of ["sign", "verify", "send"] as const) {
+      if (!snippetOf(name, method, action)?.tested) continue;
+      itWith(tool, has)(`says what ${method} ${action} has to be given`, seconds(300), () => {
+        const run = start(method, action);
+        const variable = method === "hmac" ? "HOOKPROOF_SECRET" : "HOOKPROOF_KEY";
+        // Rightly signed with no secret, so that nothing but its absence can refuse it.
+        const [time, id] = [String(Math.floor(Date.now() / 1000)), newEventId()];
+        const signature = createHmac("sha256", "").update(`${time}.${id}.{}`).digest("base64url");
+        const words = method === "hmac" ? [time, id, signature] : ["a", "b", "c", "d"];
+        for (const [args, value] of [
+          [words, undefined],
+          [words, ""],
+          ...(method === "jwt" ? [[words, join(work, "no-such-file")] as const] : []),
+          ...(method === "hmac" && action === "send" ? [] : [[[], SECRET] as const]),
+        ] as const) {
+          const done = run(action === "send" ? args.slice(0, 1) : args, Buffer.from("{}"), {
+            [variable]: value,
+          });
+          expect(done, `${args} ${value}`).toMatchObject({ printed: "", code: 2 });
+          expect(done.said.trim(), `${args} ${value}`).toMatch(new RegExp(`^Set ${variable} to [^\n]+.$`));
+        }
+      });
+    }
 
   const { tested: isSent } = snippetOf(name, "hmac", "send") ?? { tested: false };
   if (isSent)

@@ -9,4 +9,8 @@ function webhook_signature(string $secret, string $timestamp, string $eventId, s
     return rtrim(strtr(base64_encode($digest), '+/', '-_'), '=');
 }
 
+if ((string) getenv('HOOKPROOF_SECRET') === '' || $argc < 3) {
+    fwrite(STDERR, "Set HOOKPROOF_SECRET to the listener's secret, and give a timestamp and an event id.\n");
+    exit(2);
+}
 echo webhook_signature(getenv('HOOKPROOF_SECRET'), $argv[1], $argv[2], stream_get_contents(STDIN)), "\n";

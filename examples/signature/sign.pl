@@ -10,6 +10,10 @@ sub webhook_signature {
     return hmac_sha256_base64("$timestamp.$event_id.$body", $secret) =~ tr{+/}{-_}r;
 }
 
+if (($ENV{HOOKPROOF_SECRET} // '') eq '' || @ARGV < 2) {
+    print STDERR "Set HOOKPROOF_SECRET to the listener's secret, and give a timestamp and an event id.\n";
+    exit 2;
+}
 binmode STDIN;
 my $body = do { local $/; <STDIN> // '' };
 print webhook_signature($ENV{HOOKPROOF_SECRET}, @ARGV[0, 1], $body), "\n";

@@ -8,4 +8,8 @@ def webhook_signature(secret, timestamp, event_id, body)
   [digest].pack("m0").tr("+/", "-_").delete("=")
 end
 
+if ENV["HOOKPROOF_SECRET"].to_s.empty? || ARGV.length < 2
+  warn "Set HOOKPROOF_SECRET to the listener's secret, and give a timestamp and an event id."
+  exit 2
+end
 puts webhook_signature(ENV.fetch("HOOKPROOF_SECRET"), ARGV[0], ARGV[1], $stdin.binmode.read)

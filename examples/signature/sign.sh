@@ -3,6 +3,11 @@
 #   HOOKPROOF_SECRET=... ./sign.sh <timestamp> <event id> < body.json
 set -euo pipefail
 
+if [[ -z ${HOOKPROOF_SECRET:-} || $# -lt 2 ]]; then
+  echo "Set HOOKPROOF_SECRET to the listener's secret, and give a timestamp and an event id." >&2
+  exit 2
+fi
+
 # openssl takes the key as hex only where any byte may stand in it, and as an argument, which other users of the
 # machine can see while it runs: sign on a machine of your own.
 key=$(printf %s "$HOOKPROOF_SECRET" | od -An -v -tx1 | tr -d ' \n')
