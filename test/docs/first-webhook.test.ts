@@ -56,4 +56,9 @@ for (const { language, tool, has, run } of PROGRAMS)
     expect(received).toEqual([{ type: "user.offboarded", userId: "u_123" }]);
     expect(await send(generateSecret())).toMatch(/^401 .*SIGNATURE_MISMATCH/);
     expect(received).toHaveLength(1);
+    await expect(send("")).rejects.toMatchObject({
+      stdout: "",
+      stderr: expect.stringMatching(/^Set HOOKPROOF_SECRET to the listener's secret\.\n/),
+    });
+    expect(received).toHaveLength(1);
   });

@@ -45,6 +45,11 @@ for (const [language, file, command, ...args] of RUNS)
           expect(sent.bodyBase64).toBe(copied.bodyBase64);
           // A body that is no JSON is refused after its signature was found right.
           expect(stdout).toMatch(body instanceof Uint8Array ? /^400 .*BODY_NOT_JSON/ : /^200 /);
+          const bare = { ...env, HOOKPROOF_SECRET: "" };
+          await expect(run(command, [...args, file], { cwd: folder, env: bare })).rejects.toMatchObject({
+            stdout: "",
+            stderr: expect.stringMatching(/^Set HOOKPROOF_SECRET to the listener's secret\.\n/),
+          });
         }
       } finally {
         await rm(folder, { recursive: true, force: true });

@@ -40,10 +40,15 @@ const PROGRAMS: Readonly<Record<Language, Program>> = {
   JavaScript: (url, text, base64) => `// HOOKPROOF_SECRET=… node this-file.mjs
 import { createHmac, randomUUID } from "node:crypto";
 
+const secret = process.env.HOOKPROOF_SECRET;
+if (!secret) {
+  console.error("Set HOOKPROOF_SECRET to the listener's secret.");
+  process.exit(2);
+}
 const body = ${text === undefined ? `Buffer.from("${base64}", "base64")` : `Buffer.from(${literal(text)})`};
 const id = randomUUID();
 const timestamp = String(Math.floor(Date.now() / 1000));
-const signature = createHmac("sha256", process.env.HOOKPROOF_SECRET)
+const signature = createHmac("sha256", secret)
   .update(\`\${timestamp}.\${id}.\`)
   .update(body)
   .digest("base64url");
@@ -61,12 +66,13 @@ const response = await fetch(${url}, {
 console.log(response.status, await response.text());
 `,
   Python: (url, text, base64) => `# HOOKPROOF_SECRET=… python3 this_file.py
-import base64, hashlib, hmac, os, time, urllib.error, urllib.request, uuid
+import base64, hashlib, hmac, os, sys, time, urllib.error, urllib.request, uuid
 
+secret = os.environ.get("HOOKPROOF_SECRET") or sys.exit("Set HOOKPROOF_SECRET to the listener's secret.")
 body = ${text === undefined ? `base64.b64decode("${base64}")` : `${literal(text)}.encode()`}
 id = str(uuid.uuid4())
 timestamp = str(int(time.time()))
-digest = hmac.new(os.environ["HOOKPROOF_SECRET"].encode(), f"{timestamp}.{id}.".encode() + body, hashlib.sha256).digest()
+digest = hmac.new(secret.encode(), f"{timestamp}.{id}.".encode() + body, hashlib.sha256).digest()
 request = urllib.request.Request(${url}, data=body, method="POST", headers={
     "Content-Type": "application/json",
     "Webhook-Timestamp": timestamp,
@@ -96,13 +102,18 @@ import (
 )
 
 func main() {
+	secret := os.Getenv("HOOKPROOF_SECRET")
+	if secret == "" {
+		fmt.Fprintln(os.Stderr, "Set HOOKPROOF_SECRET to the listener's secret.")
+		os.Exit(2)
+	}
 	body${text === undefined ? `, _ := base64.StdEncoding.DecodeString("${base64}")` : ` := []byte(${literal(text)})`}
 	b := make([]byte, 16)
 	rand.Read(b)
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	id := fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 	timestamp := fmt.Sprint(time.Now().Unix())
-	mac := hmac.New(sha256.New, []byte(os.Getenv("HOOKPROOF_SECRET")))
+	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(timestamp + "." + id + "."))
 	mac.Write(body)
 
@@ -123,13 +134,18 @@ func main() {
 }
 `,
   PHP: (url, text, base64) => `<?php // HOOKPROOF_SECRET=… php this-file.php
+$secret = (string) getenv('HOOKPROOF_SECRET');
+if ($secret === '') {
+    fwrite(STDERR, "Set HOOKPROOF_SECRET to the listener's secret.\\n");
+    exit(2);
+}
 $body = ${text === undefined ? `base64_decode('${base64}')` : phpLiteral(text)};
 $b = random_bytes(16);
 $b[6] = chr(ord($b[6]) & 0x0f | 0x40);
 $b[8] = chr(ord($b[8]) & 0x3f | 0x80);
 $id = vsprintf('%s%s-%s-%s-%s-%s%s%s', str_split(bin2hex($b), 4));
 $timestamp = (string) time();
-$digest = hash_hmac('sha256', "$timestamp.$id.$body", getenv('HOOKPROOF_SECRET'), true);
+$digest = hash_hmac('sha256', "$timestamp.$id.$body", $secret, true);
 $answer = file_get_contents(${phpLiteral(JSON.parse(url) as string)}, false, stream_context_create(['http' => [
     'method' => 'POST',
     'ignore_errors' => true,
