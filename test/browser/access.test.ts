@@ -1,6 +1,7 @@
 import { hmacSigner } from "hookproof";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { describeInBrowser, openPage, rowsWith } from "./support/chromium.js";
+import { cutTexts } from "./support/cut-texts.js";
 import { openStage, SECRET, type Stage, withDecodedSecret } from "./support/stage.js";
 import { violations } from "./support/violations.js";
 
@@ -67,11 +68,35 @@ describeInBrowser("everybody can use the page", (browser) => {
   ])("at every width from 320 to 2,560 px, %s", async (_scheme, dark) => {
     const { page, context } = await openPage(browser(), stage.pageUrl, { dark });
     await page.locator("article").waitFor();
-    for (const width of [320, 768, 1024, 2560]) {
+    for (const width of [320, 768, 1024, 1280, 1920, 2560]) {
       await page.setViewportSize({ width, height: 900 });
       expect(await violations(page)).toEqual([]);
       expect(await page.evaluate("document.body.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+      if (width >= 1280) expect(await cutTexts(page), `at ${width} px`).toEqual([]);
     }
+    await context.close();
+  });
+
+  it("a row says how long its request took, also where much is to be said of it", async () => {
+    const own = await openStage();
+    onTestFinished(() => own.stop());
+    await own.send();
+    const { page, context } = await openPage(browser(), own.pageUrl);
+    await page.locator("article").waitFor();
+    await page.keyboard.press("r");
+    await page.keyboard.press("Home");
+    await page.keyboard.press("Enter");
+    await page.locator(".row .origin", { hasText: "same-id of" }).waitFor();
+    await page.getByRole("button", { name: "Add a note" }).click();
+    await page.keyboard.type("asked by the team of the payroll, who wait for it");
+    await page.keyboard.press("Enter");
+    await page.locator(".row .own").waitFor();
+    const cut = await page.evaluate<string[]>(`[...document.querySelectorAll(".row .facts > span")]
+      .filter((one) => / ms$/.test(one.textContent))
+      .filter((one) => one.scrollWidth > one.clientWidth + 1 ||
+        one.getBoundingClientRect().right > one.parentElement.getBoundingClientRect().right)
+      .map((one) => one.parentElement.textContent)`);
+    expect(cut).toEqual([]);
     await context.close();
   });
 

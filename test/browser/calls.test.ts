@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { CONFIG_PATH as CONFIG, type InspectedService, inspectedService } from "../kit/inspected-service.js";
 import { describeInBrowser, openPage, rowsWith } from "./support/chromium.js";
+import { cutTexts } from "./support/cut-texts.js";
 import { violations } from "./support/violations.js";
 
 describeInBrowser("the calls of the API", (browser) => {
@@ -45,6 +46,7 @@ describeInBrowser("the calls of the API", (browser) => {
     expect(await row.textContent()).toMatch(
       /GET \/api\/v1\/auth-configs\/ac_1.*getAuthConfig\d+ msminted:super-admin:/,
     );
+    expect(await cutTexts(page)).toEqual([]);
     await call(`${CONFIG}0`);
     await rowsWith(page, "404").waitFor();
     await fetch(stage.service.url + CONFIG);
@@ -83,6 +85,7 @@ describeInBrowser("the calls of the API", (browser) => {
     await call(CONFIG);
     const { page, context } = await open();
     await page.locator(".summary h2", { hasText: "getAuthConfig" }).waitFor();
+    await page.getByText("To make this call again, copy it as curl: tokens are not kept").waitFor();
     await page.getByRole("button", { name: "Copy as curl" }).click();
     await page.getByText("Copied: curl").waitFor();
     const command = await page.evaluate<string>("navigator.clipboard.readText()");
@@ -104,6 +107,7 @@ describeInBrowser("the calls of the API", (browser) => {
     await forms.first().click();
     await page.locator(".summary h2", { hasText: "createToken" }).waitFor();
     expect(await page.getByRole("button", { name: "Copy as curl" }).count()).toBe(0);
+    await page.getByText("This call cannot be made again from here: a form").waitFor();
     await context.close();
   });
 

@@ -35,6 +35,7 @@ export function Call({ call, origin, onCopy }: CallProps) {
           <p class="mono event-id">
             <VisibleText text={requestId} />
           </p>
+          <p class="note">{howToCallAgain(curl !== undefined)}</p>
         </div>
         {curl !== undefined && (
           <div class="actions">
@@ -71,6 +72,13 @@ export function Call({ call, origin, onCopy }: CallProps) {
       </div>
     </article>
   );
+}
+
+/** The page calls nothing: what a caller proved itself with is not kept, and a call may change the service. */
+function howToCallAgain(canBeCopied: boolean): string {
+  return canBeCopied
+    ? "To make this call again, copy it as curl: tokens are not kept, so the command asks for its own."
+    : "This call cannot be made again from here: a form, a long body and characters that are not seen are not copied.";
 }
 
 function Body({ label, text }: { label: string; text: string | undefined }) {

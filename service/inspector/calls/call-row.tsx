@@ -6,13 +6,13 @@ import { VisibleText } from "../parts/visible-text.js";
 export function callParts({ method, target, operation, client, durationMs, isFault }: CallRow): RowParts {
   return {
     title: (
-      <span class="mono">
-        <VisibleText text={`${method} ${target}`} />
+      <span class="mono call">
+        <VisibleText text={`${method} ${target.replace(/\?.*/s, "?…")}`} />
       </span>
     ),
     facts: (
       <>
-        <span>{operation ?? "no operation"}</span>
+        <span class="operation">{operation ?? "no operation"}</span>
         <span>{durationMs} ms</span>
         {isFault && <span>fault</span>}
         <span>{client === undefined ? "no client" : <VisibleText text={client} />}</span>

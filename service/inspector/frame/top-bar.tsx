@@ -27,6 +27,12 @@ interface TopBarProps {
 }
 
 /** Which listener this is, whether the page is live, and what concerns all requests. */
+/** Where a listener is, without the part of the path that all of them have. */
+function briefly(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host}/…/${pathname.slice(pathname.lastIndexOf("/") + 1)}`;
+}
+
 export function TopBar(props: TopBarProps) {
   const { session, connected, forced, menu, items, views, onMenu, onForce, onControl } = props;
   const { onStopForcing, onCopy, onHelp } = props;
@@ -46,10 +52,10 @@ export function TopBar(props: TopBarProps) {
         <button
           type="button"
           class="url quiet"
-          title="Copy the listener's URL"
+          title={`Copy the listener's URL, ${listener.url}`}
           onClick={() => onCopy(listener.url, "URL")}
         >
-          <span class="mono">{listener.url}</span>
+          <span class="mono">{briefly(listener.url)}</span>
           {more.length > 0 && <span class="note">and {more.length} more</span>}
           <Icon name="copy" />
         </button>

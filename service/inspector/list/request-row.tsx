@@ -35,6 +35,7 @@ export function requestParts(row: RequestRow): RowParts {
     ),
     facts: (
       <>
+        <span>{row.durationMs} ms</span>
         {note !== undefined && (
           <span class="own">
             <VisibleText text={note} />
@@ -71,12 +72,11 @@ export function requestParts(row: RequestRow): RowParts {
         {isForced(row) && <span class="origin">forced ({row.forwardedStatus || row.verdictStatus})</span>}
         {row.imported && <span class="origin">imported</span>}
         {eventId !== undefined && (
-          <span class="mono">
+          <span class="mono id">
             <VisibleText text={eventId.slice(0, 8)} />
           </span>
         )}
-        <span>{sizeOfRow(row)}</span>
-        <span>{row.durationMs} ms</span>
+        <span class="size">{sizeOfRow(row)}</span>
       </>
     ),
   };
