@@ -47,7 +47,7 @@ export interface TransportResponse {
   readonly resent?: boolean;
   /**
    * It is certain that the answer is the host's own: it came over TLS whose certificate was checked, or over plain HTTP from
-   * a host on loopback. Only then is its `Date` believed (docs/decisions.md, S5). Left out where a transport cannot tell.
+   * a host on loopback. Only then is its `Date` believed. Left out where a transport cannot tell.
    */
   readonly authenticated?: boolean;
 }

@@ -62,7 +62,10 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown, Nam
    */
   enqueue<Given>(
     event: Enqueueable<Given, Events, Names>,
-    options?: { tx?: Tx },
+    options?: {
+      /** Your own transaction, as your driver has it: the event is stored if that commits. */
+      tx?: Tx;
+    },
   ): Promise<OneOrMany<Given, EnqueuedEvent>>;
   /**
    * Does everything that takes time, such as encryption or an asynchronous schema, before a transaction. A message with
@@ -78,7 +81,10 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown, Nam
    * Claims no more events and waits for attempts under way, up to `timeoutMs` (30,000 by default). Then it aborts
    * them; their events are due again at once, for this process or another. It ends a `drain` as well.
    */
-  stop(options?: { timeoutMs?: number }): Promise<void>;
+  stop(options?: {
+    /** How long attempts under way may still take, in milliseconds. */
+    timeoutMs?: number;
+  }): Promise<void>;
   /**
    * Delivers what is due, and resolves when nothing is left to deliver now. Later retries stay pending, and so do the
    * events of listeners that are paused or unknown.
@@ -92,7 +98,13 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown, Nam
    */
   drop(filter: DeadLetterFilter, options?: DropOptions): Promise<number>;
   /** Dead letters, the oldest first. A body is as it is stored. */
-  deadLetters(filter?: DeadLetterFilter, options?: { readonly limit?: number }): AsyncIterable<DeadLetter>;
+  deadLetters(
+    filter?: DeadLetterFilter,
+    options?: {
+      /** How many at most; all by default. */
+      readonly limit?: number;
+    },
+  ): AsyncIterable<DeadLetter>;
   /** Where an event stands, with its attempts, at each listener it was enqueued for. */
   find(eventId: string): Promise<readonly OutboxEntry[]>;
   /** Counts the events of each listener, with this process's circuit breakers, last error and last success. */
@@ -118,7 +130,13 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown, Nam
    * @throws {HookproofError} LISTENER_NAME_UNKNOWN
    * @throws {TypeError} for a reason of another length
    */
-  pause(listener: Names, options?: { readonly reason?: string }): Promise<void>;
+  pause(
+    listener: Names,
+    options?: {
+      /** Why, in 1 to 200 characters, for everyone who looks at the outbox. */
+      readonly reason?: string;
+    },
+  ): Promise<void>;
   /**
    * Ends a pause: the events that waited are due again at once. Resolves to whether the listener was paused.
    *
@@ -144,7 +162,13 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown, Nam
    * Events that wait or are in flight, with their attempts, the first enqueued first:
    * `outbox.pending({ listener: "acme" }, { limit: 20 })`. `limit` is 100 by default and 1,000 at most.
    */
-  pending(filter?: EventFilter, options?: { readonly limit?: number }): Promise<readonly OutboxEntry[]>;
+  pending(
+    filter?: EventFilter,
+    options?: {
+      /** How many at most: 100 by default, and no more than 1,000. */
+      readonly limit?: number;
+    },
+  ): Promise<readonly OutboxEntry[]>;
   /** Stops, and closes the store. */
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -113,7 +113,14 @@ export interface Receiver {
   /** All checks, for servers without web requests. `run` accepts the event, and then its id is processed. */
   receive(request: ReceivedRequest, run: Run): Promise<ReceiverAnswer>;
   /** All checks, for a web `Request`. */
-  handle(request: Request, run: Run, options?: { sourceAddress?: string | undefined }): Promise<Response>;
+  handle(
+    request: Request,
+    run: Run,
+    options?: {
+      /** The address that the request came from, for a listener with `allowedCidrs`. */
+      sourceAddress?: string | undefined;
+    },
+  ): Promise<Response>;
 }
 
 /**

@@ -136,7 +136,7 @@ export interface Sender<Events extends object = UntypedEvents> {
 
 /**
  * A sender for one listener: signs every attempt again with the same id and bytes, and follows the protocol in
- * what it retries (specification 4.10, 5.2, 7; docs/decisions.md). Keep it: connections, the clock correction
+ * what it retries (specification 4.10, 5.2, 7). Keep it: connections, the clock correction
  * and the secret that works are remembered in it.
  *
  * @throws {TypeError | RangeError | HookproofError} for options that cannot work

@@ -49,6 +49,9 @@ function hoverAt(declaration: ts.Declaration): { text: string; tags: string } {
 const OPTIONS =
   /^(?:Sender|Send|Retry|Outbox|Hmac|Jwt|Receiver|Remote|Transport)\w*(?:Options|Policy|Input)$/;
 
+/** Interfaces whose methods a user calls, with options that are written out there. */
+const CALLED = /^(?:Outbox|Receiver|Sender)$/;
+
 /** The members of options that stand inside a function's own declaration, by the function's and their names. */
 function inlineOptionsOf(declaration: ts.Declaration): [string, ts.Declaration][] {
   if (!ts.isFunctionLike(declaration)) return [];
@@ -80,7 +83,10 @@ function shownOf(): Map<string, { text: string; tags: string }> {
       const declarations = own.declarations ?? [];
       const [first] = declarations;
       if (first) shown.set(own.name, hoverAt(first));
-      for (const [name, member] of declarations.flatMap(inlineOptionsOf)) shown.set(name, hoverAt(member));
+      const functions = declarations.flatMap((one) =>
+        ts.isInterfaceDeclaration(one) && CALLED.test(own.name) ? [...one.members] : [one],
+      );
+      for (const [name, member] of functions.flatMap(inlineOptionsOf)) shown.set(name, hoverAt(member));
       if (!OPTIONS.test(own.name)) continue;
       for (const member of declarations.flatMap((one) => (ts.isInterfaceDeclaration(one) ? one.members : [])))
         shown.set(`${own.name}.${member.name?.getText()}`, hoverAt(member));
@@ -103,4 +109,6 @@ it("a page that a text names is there", () => {
   );
   expect(named.length).toBeGreaterThan(5);
   expect(named.filter(([, page]) => !existsSync(join(root, page)))).toEqual([]);
+  // Its paragraphs are for people who change this project.
+  expect(named.filter(([, page]) => page === "docs/decisions.md")).toEqual([]);
 });

@@ -26,7 +26,7 @@ export interface Probe {
   readonly runsAutomation: boolean;
   /** What the specification leaves to the listener. */
   readonly listenerChoice: ListenerChoice;
-  /** Where `expected` comes from if the specification does not say it: a paragraph of docs/decisions.md, or an RFC. */
+  /** Where `expected` comes from if the specification does not say it: a decision of this project by its number, or an RFC. */
   readonly decision?: string;
   /** What is wrong with a listener that answers otherwise. */
   readonly means: string;
