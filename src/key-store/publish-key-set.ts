@@ -65,7 +65,7 @@ const HEED_MS = 2_000;
  * One call fetches the set as listeners do, uploads it if it is another one, and fetches it back. Only then a rotation
  * that `store.rotate` has asked for is planned: the new key signs after the set's `max-age` (the store's or the
  * host's, whichever is longer) and 5 minutes, 15 minutes at least. Until then every call proves the set again; one
- * that cannot takes the plan back, and the old key signs on. Call it every minute: all of its state is in the store, so
+ * that cannot takes the plan back, and the old key keeps signing. Call it every minute: all of its state is in the store, so
  * a process that is killed is followed by the next call. One process is enough; two undo nothing but each other's
  * plans, which the next call makes again.
  *

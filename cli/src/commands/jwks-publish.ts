@@ -19,7 +19,7 @@ import { shownTime, WAITED } from "../times.js";
 export const jwksPublish: Command = {
   name: "jwks publish",
   details:
-    "Uploads the set whenever it changes, fetches it back as a listener does, and only then lets a new key sign, after the time that caches may keep the older set. An upload that fails stops a rotation where it is: the old key signs on. Run it again, or with --watch: it goes on where it was. hookproof keys rotate asks for a rotation.",
+    "Uploads the set whenever it changes, fetches it back as a listener does, and only then lets a new key sign, after the time that caches may keep the older set. An upload that fails stops a rotation where it is: the old key keeps signing. Run it again, or with --watch: it goes on where it was. hookproof keys rotate asks for a rotation.",
   flags: {
     ...PRIVATE_STORE_FLAGS,
     url: { type: "string", value: "<url>", describe: "where listeners fetch the key set" },
@@ -197,7 +197,7 @@ function show(
   for (const { alg, kid, steps } of planned)
     out.line(`  ${kid} (${alg}) signs from ${shownTime(steps.find(({ step }) => step === "sign")?.at)}`);
   for (const kid of takenBack) out.line(`  ${kid} was going to sign, and waits for a proof again`);
-  if (!ok) out.note("The old key signs on, and nothing retires. Run it again once the host is fixed.");
+  if (!ok) out.note("The old key keeps signing, and nothing retires. Run it again once the host is fixed.");
 }
 
 /** Looks until the process is stopped, and leaves a sum; what fails is said, and the next look tries again. */

@@ -30,7 +30,7 @@ export const serviceFault: Command = {
       value: "<n>/<dur>",
       describe: "requests that pass, such as 10/1m; 429 for others",
     },
-    clear: { type: "boolean", describe: "let the operation work again; all of them without one" },
+    clear: { type: "boolean", describe: "let the operation work again; without an operation, all of them" },
     ...CONTROL_FLAGS,
   },
   examples: [

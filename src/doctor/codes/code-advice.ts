@@ -143,7 +143,7 @@ export const CODE_ADVICE = {
     },
   ],
   KEY_SET_UPLOAD_FAILED: [
-    "The folder, the command or the bucket that the key set goes to refused it. The old key signs on, and nothing retires.",
+    "The folder, the command or the bucket that the key set goes to refused it. The old key keeps signing, and nothing retires.",
     {
       library: "Correct what the message names and publish again: it goes on where it stopped.",
       command:
@@ -151,7 +151,7 @@ export const CODE_ADVICE = {
     },
   ],
   KEY_SET_NOT_PUBLISHED: [
-    "The URL shows another key set than the one that was uploaded: a cache still has the old one, or the file is another one. The old key signs on.",
+    "The URL shows another key set than the one that was uploaded: a cache still has the old one, or the file is another one. The old key keeps signing.",
     {
       library: "Wait for as long as the cache keeps it, or purge the cache; then publish again.",
       command:
