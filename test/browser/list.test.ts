@@ -32,7 +32,9 @@ describeOnStage("the list, and what is open", (on) => {
     await on.stage.send({ type: "user.suspended", userId: "u_77", list: [1, 2] });
     await opened(3);
     const text = await on.open.page.locator("#row-3").textContent();
-    expect(text).toMatch(/^200user\.suspended userId: u_77, list: \[2\]\d\d:\d\d:\d\d#3[\d.]+ ms[0-9a-f]{8}\d+ B\d s ago$/);
+    expect(text).toMatch(
+      /^200user\.suspended userId: u_77, list: \[2\]\d\d:\d\d:\d\d#3[\d.]+ ms[0-9a-f]{8}\d+ B\d s ago$/,
+    );
     const time = await on.open.page.locator(".summary .note").textContent();
     expect(time).toMatch(/^#3 · \d+ \w+ 2\d{3}, \d\d:\d\d:\d\d UTC · \d s ago · [\d.]+ ms$/);
   });
