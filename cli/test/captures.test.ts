@@ -504,6 +504,74 @@ const READ_TOO: readonly (readonly [name: string, content: () => string | Uint8A
   ["a hex stream", () => wire(BODY).toString("hex")],
   ["the same in base64", () => wire(BODY).toString("base64")],
   ["a request in a JSON text", () => JSON.stringify(String(wire(BODY)))],
+  ["the same without the quotes around it", () => JSON.stringify(String(wire(BODY))).slice(1, -1)],
+  ["a request behind the head of a mail", () => `From: a@b.example\nSubject: 401\n\n${wire(BODY)}`],
+  ["a fence with words around it", () => `This one:\n\`\`\`\n${wire(BODY)}\n\`\`\`\nThanks.`],
+  ["a line of Fiddler behind it", () => wire(LINES, { after: `\r\n${"-".repeat(66)}\r\n${ANSWER}` })],
+  ["the console of Postman", () => String(wire(ASCII, { end: "\n" })).replace(/\n\n/, "\n \n")],
+  ["spaces of a chat", () => String(wire(BODY, { end: "\n" })).replaceAll(": ", ":\u00a0")],
+  ...Object.entries({
+    "an indented request": () => "    ",
+    "one with a tab before each line": () => "\t",
+    "a quoted quotation": () => "> > ",
+    "a diff": () => "+",
+    "docker's log": () => "web-1  | ",
+    "a log with times": () => "2026-01-01T00:00:00.123Z ",
+    "a listing with numbers": (line: number) => `${String(line + 1).padStart(6)}\t`,
+  }).map(([name, margin]): [string, () => string] => [
+    name,
+    () =>
+      String(wire(BODY, { end: "\n" }))
+        .split("\n")
+        .map((line, at) => margin(at) + line)
+        .join("\n"),
+  ]),
+  ["a quoted curl command of several lines", () => cmdCommand(chromeCmd, BODY).replace(/^/gm, "> ")],
+  [
+    "Bruno's export as JSON",
+    () => {
+      const headers = Object.entries(headersOf(BODY)).map(([name, value]) => ({
+        name,
+        value,
+        enabled: true,
+      }));
+      headers.push({ name: "Webhook-Signature", value: "old", enabled: false });
+      const request = { url: URL_OF_LISTENER, method: "POST", headers, body: { mode: "json", json: BODY } };
+      return JSON.stringify({ name: "c", items: [{ type: "folder", items: [{ type: "http", request }] }] });
+    },
+  ],
+  [
+    "Hoppscotch's collections",
+    () => {
+      const headers = keyed.map((one) => ({ ...one, active: true }));
+      const body = { contentType: "application/json", body: BODY };
+      const request = { endpoint: URL_OF_LISTENER, method: "POST", headers, body };
+      return JSON.stringify([{ v: 2, name: "c", folders: [], requests: [request] }]);
+    },
+  ],
+  [
+    "Thunder Client's collection",
+    () => {
+      const headers = Object.entries(HEADERS).map(([name, value]) => ({ name, value }));
+      const body = { type: "json", raw: BODY, form: [] };
+      return JSON.stringify({ requests: [{ url: URL_OF_LISTENER, method: "POST", headers, body }] });
+    },
+  ],
+  [
+    "members as .NET names them",
+    () => JSON.stringify({ Method: "POST", Url: URL_OF_LISTENER, Headers: HEADERS, Body: BODY }),
+  ],
+  [
+    "OpenWhisk's raw arguments",
+    () =>
+      JSON.stringify({
+        __ow_method: "post",
+        __ow_path: PATH,
+        __ow_headers: HEADERS,
+        __ow_body: Buffer.from(BODY).toString("base64"),
+      }),
+  ],
+  ["pino's line with a body", () => JSON.stringify({ level: 30, req: JSON.parse(inJson(HEADERS)) })],
   ["header lines and a body", () => String(wire(BODY)).split("\r\n").slice(1).join("\r\n")],
   ["a sign of no width in front", () => `\u200b${wire(BODY)}`],
   ["curl in a script", () => `#!/bin/sh\n# sends it\ntime /usr/bin/${curl(BODY)}`],
@@ -536,6 +604,38 @@ describe("what a capture does not have is no cause", () => {
       "a signature that was cut",
       inJson({ ...HEADERS, "Webhook-Signature": `${proof.slice(0, 8)}...` }),
       "masked or cut",
+    ],
+    [
+      "a signature that was masked behind its beginning",
+      String(wire(BODY)).replace(proof, `${proof.slice(0, 6)}***`),
+      "masked or cut",
+    ],
+    ["a request that ends in its headers", String(wire(BODY)).split("\r\n\r\n")[0] ?? "", "headers alone"],
+    [
+      "curl -v that ends in its headers",
+      `* Trying\n> POST ${PATH} HTTP/1.1\n> Webhook-Timestamp: 1\n`,
+      "ends in its headers",
+    ],
+    [
+      "an error tracker's context",
+      JSON.stringify({ request: { url: PATH, method: "POST", headers: Object.entries(HEADERS) } }),
+      "no member with a body",
+    ],
+    ["a masked value in the body", curl(BODY).replace("Söhne", "[REDACTED]"), "masked value"],
+    [
+      "a body that ends early",
+      inJson(headersOf(BODY), { body: BODY.slice(0, 30) }),
+      "in the middle of its JSON",
+    ],
+    [
+      "a body with quotes of an editor",
+      inJson(headersOf(ASCII), { body: ASCII.replace(/"/g, "\u201d") }),
+      "typographic quotes",
+    ],
+    [
+      "a body that somebody has encoded",
+      inJson(headersOf(BODY), { body: Buffer.from(BODY).toString("base64") }),
+      "isBase64Encoded: true",
     ],
     ["a request without a body", inJson(HEADERS, {}), "no member with a body"],
     ["a body that is null", inJson(HEADERS, { body: null }), "no member with a body"],
@@ -849,6 +949,15 @@ describe("a form that is known and cannot be read is named, with the way to one 
     ["a dump of od", "0000000   P   O   S   T", "od", "xxd"],
     ["a page", "<!DOCTYPE html><title>Log in</title>", "HTML", "sent"],
     ["a token", "eyJhbGciOiJFUzI1NiJ9.e30.AAAA", "token", "hookproof inspect"],
+    ["what cat -A shows", String(wire("{}")).replaceAll("\r\n", "^M$\n"), "cat -A", "file itself"],
+    ["wget -d", "DEBUG output created by Wget 1.21.3 on linux-gnu.\n", "wget -d", "listen"],
+    ["Insomnia's YAML", "type: collection.insomnia.rest/5.0\nname: x\n", "Insomnia", "v4"],
+    ["JMeter", "POST https://a.example.com/x\n\nPOST data:\n{}\n", "JMeter", "listen"],
+    ["a mail without a request", "From: a@b.example\nSubject: x\n\nwebhook-id: 1\n", "mail", "alone"],
+    ["curl that was cut", curl(BODY).slice(0, -20), "it was cut", "Copy all"],
+    ["curl for cmd.exe that was cut", cmdCommand(chromeCmd, BODY).slice(0, -20), "it was cut", "Copy all"],
+    ["curl without its next line", `curl https://a.example.com/ -H 'a: b' \\\n`, "it was cut", "Copy all"],
+    ["PowerShell that was cut", powershell(ASCII).slice(0, -20), "it was cut", "Copy all"],
     ["nothing", " \n", "empty", ""],
     ["headers in JSON alone", JSON.stringify(HEADERS), "headers alone", "--headers"],
     ["headers of an unknown form", inJson([1, 2]), "form that is not known", "rawHeaders"],

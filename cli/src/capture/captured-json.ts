@@ -3,7 +3,8 @@ import type { HeaderPair } from "hookproof";
 import { usageError } from "../failure.js";
 import { countOf } from "../output.js";
 import { bodyBytes, fromBase64 } from "./body-bytes.js";
-import { type CapturedRequest, judged, parseHeaderLines, parseRawRequest } from "./raw-request.js";
+import { type JsonObject, objectOf, pairsOf, plain } from "./header-pairs.js";
+import { type CapturedRequest, judged, parseRawRequest } from "./raw-request.js";
 
 /**
  * Reads a captured request that is JSON, in any of the forms of `READERS`. Of several requests the last POST to a
@@ -34,7 +35,6 @@ export function requestFrom(given: unknown): CapturedRequest {
   );
 }
 
-type JsonObject = Readonly<Record<string, unknown>>;
 type Reader = (value: JsonObject) => CapturedRequest | undefined;
 
 /** Each tells its form by members that no other has. */
@@ -49,7 +49,7 @@ const READERS: readonly Reader[] = [
     const request = objectOf(value.request);
     return (
       request &&
-      (ngrokRequest(request) ?? (typeof request.url === "string" ? harRequest(request) : undefined))
+      (ngrokRequest(request) ?? (isOfHar(request) ? harRequest(request) : recordedRequest(request)))
     );
   },
   edgeEvent,
@@ -70,7 +70,7 @@ function isWhole(line: string): boolean {
 function lastEvent(requests: readonly (JsonObject | undefined)[]): JsonObject {
   const known = requests.filter((request) => request !== undefined);
   const methodOf = ({ method, httpMethod }: JsonObject) => method ?? httpMethod;
-  const urlOf = (one: JsonObject) => one.url ?? one.uri ?? one.path ?? one.rawPath;
+  const urlOf = (one: JsonObject) => one.url ?? one.endpoint ?? one.uri ?? one.path ?? one.rawPath;
   // Charles has method and path next to the request, others in it.
   const inner = (one: JsonObject): JsonObject => ({ ...one, ...objectOf(one.request) });
   const found =
@@ -91,6 +91,11 @@ function harFile({ log }: JsonObject): CapturedRequest | undefined {
   return harRequest(lastEvent(entries.map((entry) => objectOf(objectOf(entry)?.request))));
 }
 
+/** Whether a request has members that HAR alone has; error trackers and gateways keep a url and headers as well. */
+function isOfHar({ url, headers, postData, bodySize }: JsonObject): boolean {
+  return typeof url === "string" && Array.isArray(headers) && (postData ?? bodySize) !== undefined;
+}
+
 function harRequest(request: JsonObject): CapturedRequest {
   const { method, url, bodySize } = request;
   if (typeof method !== "string" || typeof url !== "string")
@@ -100,7 +105,8 @@ function harRequest(request: JsonObject): CapturedRequest {
   // HAR has no field for it: the inspector's is _encoding, other tools write encoding.
   const isBase64 = posted?._encoding === "base64" || posted?.encoding === "base64";
   const body = isBase64 ? fromBase64(text ?? "") : Buffer.from(text ?? "");
-  const isLost = !text && typeof bodySize === "number" && bodySize > 0;
+  // -1 and none at all say that it is not known; what was sent without a body has 0.
+  const isLost = !text && bodySize !== 0 && method !== "GET";
   const isCut = !isLost && typeof bodySize === "number" && bodySize > body.length;
   return {
     method,
@@ -128,10 +134,11 @@ function exportedEvent(value: JsonObject): CapturedRequest | undefined {
 
 /**
  * A list of requests: of webhook.site's API in `data`, of ngrok's in `requests`, of Insomnia in `resources`, of VCR's
- * cassettes in `interactions`, of Ruby's in `http_interactions`.
+ * cassettes in `interactions`, of Ruby's in `http_interactions`; of Bruno's export in `items` and the folders in them.
  */
 function listOfRequests(value: JsonObject): CapturedRequest | undefined {
-  const { data, requests, resources, interactions, http_interactions: ofRuby } = value;
+  const { data, requests, resources, interactions, http_interactions: ofRuby, items } = value;
+  if (Array.isArray(items)) return recordedRequest(lastEvent(requestsIn(items)));
   // Insomnia's export has more than requests.
   const list = [data, requests, resources, interactions, ofRuby].find(Array.isArray);
   if (!Array.isArray(list)) return undefined;
@@ -194,14 +201,24 @@ function queryOf({
 /** The members that hold a body, those with its very text first. */
 const BODIES = ["content", "rawBody", "raw_body", "bodyRaw", "body_raw", "rawModeData", "body"] as const;
 
+/** The member of a body that has its text, in the tools that keep its kind next to it. */
+function textIn(body: JsonObject): unknown {
+  const { text, string, base64_string: inBase64, rawBytes, mode, contentType, type } = body;
+  const ofClient = typeof mode === "string" ? body[mode] : contentType === undefined ? undefined : body.body;
+  const ofThunder = type === undefined ? undefined : body.raw;
+  return [text, string, inBase64, rawBytes, ofClient, ofThunder].find((one) => typeof one === "string");
+}
+
 /** A request as webhook.site and many logs keep it: a method, headers, and a body that is a text or bytes. */
-function recordedRequest(value: JsonObject): CapturedRequest | undefined {
-  const headers = value.headers ?? value.rawHeaders;
+function recordedRequest(given: JsonObject): CapturedRequest | undefined {
+  const value = inSmall(given);
+  const headers = value.headers ?? value.rawHeaders ?? value.reqheaders;
   if ((typeof headers !== "object" || headers === null) && typeof headers !== "string") return undefined;
   const found = BODIES.map((name) => value[name]).find((one) => one !== undefined && one !== null);
-  const { text, string, base64_string: inBase64 } = objectOf(found) ?? {};
-  const body = text ?? string ?? inBase64 ?? found;
-  const target = [value.url, value.originalUrl, value.uri, value.path].find((one) => typeof one === "string");
+  const { base64_string: inBase64, rawBytes } = objectOf(found) ?? {};
+  const body = textIn(objectOf(found) ?? {}) ?? found;
+  const targets = [value.url, value.originalUrl, value.endpoint, value.uri, value.path];
+  const target = targets.find((one) => typeof one === "string");
   const head = {
     method: plain(value.method ?? value.httpMethod ?? "POST").toUpperCase(),
     target: typeof target === "string" ? target : "/",
@@ -210,14 +227,38 @@ function recordedRequest(value: JsonObject): CapturedRequest | undefined {
   if (body === undefined)
     return { ...head, body: Buffer.alloc(0), lacksBody: "the JSON has no member with a body" };
   if (typeof body !== "string" && typeof body !== "object") return undefined;
-  return { ...head, ...bodyBytes(body, value.isBase64Encoded === true || body === inBase64) };
+  const isBase64 = value.isBase64Encoded === true || body === inBase64 || body === rawBytes;
+  return { ...head, ...bodyBytes(body, isBase64), ...(isBase64 ? {} : perhapsInBase64(body, head.headers)) };
+}
+
+/** Members as .NET and OpenWhisk name them: `Headers`, `__ow_headers`. */
+function inSmall(value: JsonObject): JsonObject {
+  if (value.Headers === undefined && value.__ow_headers === undefined) return value;
+  const isRaw = value.__ow_headers !== undefined && typeof value.__ow_body === "string";
+  const names = Object.entries(value).map(([name, one]) => {
+    const bare = name.replace(/^__ow_/, "");
+    return [bare.charAt(0).toLowerCase() + bare.slice(1), one] as const;
+  });
+  return { ...Object.fromEntries(names), ...(isRaw ? { isBase64Encoded: true } : {}) };
+}
+
+/** Base64 of JSON may be the sender's mistake, or the way in which the capture keeps bytes: its length can tell. */
+function perhapsInBase64(body: unknown, headers: readonly HeaderPair[]): { doubt?: string } {
+  if (typeof body !== "string" || !/^(?:ey|W[wyz]|IC)[\w+/-]{6,}={0,2}$/.test(body)) return {};
+  if (headers.some(([name, length]) => /^content-length$/i.test(name) && Number(length) === body.length))
+    return {};
+  return {
+    doubt:
+      "it is base64, and nothing says whether the sender or the capture has encoded it; with isBase64Encoded: true it is decoded",
+  };
 }
 
 /** A request inside of what a service keeps of it, such as Pipedream's and Hookdeck's events. */
 function wrappedRequest(value: JsonObject): CapturedRequest | undefined {
-  const inner = [value.event, value.data, value.request, value.payload]
+  const data = objectOf(value.data) ?? objectOf(value.Data);
+  const inner = [value.event, data, value.request, value.payload, value.req, data?.req]
     .map(objectOf)
-    .find((one) => objectOf(one?.headers) !== undefined);
+    .find((one) => objectOf(one?.headers ?? one?.Headers) !== undefined);
   return inner && recordedRequest(inner);
 }
 
@@ -284,91 +325,8 @@ function requestsIn(items: readonly unknown[]): JsonObject[] {
     const one = objectOf(waiting.pop());
     const request = objectOf(one?.request);
     if (request) found.push(request);
-    if (Array.isArray(one?.item)) for (const inner of one.item.toReversed()) waiting.push(inner);
+    const inner = one?.item ?? one?.items;
+    if (Array.isArray(inner)) for (const item of inner.toReversed()) waiting.push(item);
   }
   return found;
-}
-
-/**
- * Headers as lines, as pairs, as Node's flat list, as `{name, value}` or `{key, value}`, or as an object, whose values may be
- * lists. Names as CGI has them become those of the headers.
- */
-function pairsOf(headers: unknown): HeaderPair[] {
-  if (typeof headers === "string")
-    return /^\s*[{[]/.test(headers) ? pairsOf(inJson(headers)) : parseHeaderLines(headers.split(/\r?\n/));
-  const pairs = Array.isArray(headers) ? pairsOfList(headers) : pairsOfObject(headers);
-  const isCgi = pairs.some(([name]) => /^HTTP_[A-Z0-9_]+$/.test(name));
-  return isCgi ? pairs.map(([name, value]) => [ofCgi(name), value]) : pairs;
-}
-
-function inJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw unknownHeaders();
-  }
-}
-
-function pairsOfList(list: readonly unknown[]): HeaderPair[] {
-  const texts = list.filter((one) => typeof one === "string");
-  if (texts.length === list.length) {
-    if (texts.every((text) => /^[^\s:]+:/.test(text))) return parseHeaderLines(texts);
-    if (texts.length % 2 === 1) throw unknownHeaders();
-    return texts.flatMap((name, at): HeaderPair[] => (at % 2 === 0 ? [[name, texts[at + 1] ?? ""]] : []));
-  }
-  return list.map((one): HeaderPair => {
-    const found = Array.isArray(one) ? { name: one[0], value: one[1] } : (objectOf(one) ?? {});
-    const members = Object.fromEntries(
-      Object.entries(found).map(([name, value]) => [name.toLowerCase(), value]),
-    );
-    const name = members.name ?? members.key;
-    if (typeof name !== "string") throw unknownHeaders();
-    return [name, plainHeader(members.value)];
-  });
-}
-
-function pairsOfObject(headers: unknown): HeaderPair[] {
-  return Object.entries(objectOf(headers) ?? {}).flatMap(([name, value]) =>
-    [value].flat().flatMap((one): HeaderPair[] => {
-      // CloudFront has a list of { key, value } for each name.
-      const text = objectOf(one)?.value ?? one;
-      return text === null || text === undefined ? [] : [[name, plainHeader(text)]];
-    }),
-  );
-}
-
-function plainHeader(value: unknown): string {
-  if (typeof value === "object" && value !== null) throw unknownHeaders();
-  return plain(value);
-}
-
-function ofCgi(name: string): string {
-  const bare =
-    /^HTTP_([A-Z0-9_]+)$/.exec(name)?.[1] ?? (/^CONTENT_(?:TYPE|LENGTH)$/.test(name) ? name : undefined);
-  return bare === undefined ? name : bare.replaceAll("_", "-");
-}
-
-function unknownHeaders(): Error {
-  return usageError(
-    "The headers in this capture are in a form that is not known.",
-    'They may be an object, a list of pairs, of { name, value } or of "Name: value", or Node\'s rawHeaders.',
-  );
-}
-
-/** Headers that are JSON. */
-export function headersInText(text: string): HeaderPair[] {
-  return pairsOf(inJson(text));
-}
-
-function objectOf(value: unknown): JsonObject | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : undefined;
-}
-
-/** A text or a number as a text; nothing for what could be nested without end, or has a toString of its own. */
-function plain(value: unknown): string {
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
-    ? `${value}`
-    : "";
 }

@@ -3,24 +3,29 @@ import { stripVTControlCharacters } from "node:util";
 import type { HeaderPair } from "hookproof";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { textOf } from "../input/text.js";
-import { headersInText, parseCapturedJson } from "./captured-json.js";
+import { parseCapturedJson } from "./captured-json.js";
 import { isCsv, parseCsv } from "./csv-export.js";
 import { isTrace, isVerbose, parseTrace, parseVerbose, verboseHead } from "./curl-output.js";
 import { isFetch, parseFetch } from "./fetch-call.js";
 import { isFollowed, isHttp2, parseFollowed, parseHttp2 } from "./followed-stream.js";
+import { headersInText } from "./header-pairs.js";
 import { bytesOfDump, isHexDump } from "./hex-dump.js";
 import { otherFormOf } from "./other-forms.js";
 import { isPowerShell, parsePowerShell } from "./powershell.js";
 import { type CapturedRequest, parseHeaderLines, parseRawRequest } from "./raw-request.js";
 import { isCurl, parseCurl } from "./read-curl.js";
+import { unwrapped } from "./unwrapped.js";
+import { whole } from "./whole.js";
 
 /** Reads a captured request in whatever form it is; one that is known and cannot be read is named. */
 export function parseCaptured(given: Buffer): CapturedRequest {
   const { bytes, isUtf16 } = decoded(given);
   const [raw, plain] = [given, withoutColours(bytes)].map((one) => one.subarray(0, 512).toString("latin1"));
-  const other = (isUtf16 ? undefined : otherFormOf(raw ?? "")) ?? otherFormOf((plain ?? "").trimStart());
+  const inside = unwrapped(withoutColours(bytes));
+  const starts = [plain ?? "", inside.subarray(0, 512).toString("latin1")].map((one) => one.trimStart());
+  const other = [...(isUtf16 ? [] : [raw ?? ""]), ...starts].map(otherFormOf).find(Boolean);
   if (other) throw usageError(`This is ${other.is}.`, other.instead);
-  const request = whole(parsed(unwrapped(withoutLeadingLines(withoutColours(bytes)))));
+  const request = whole(parsed(inside));
   // PowerShell decodes what a program prints before it writes UTF-16.
   const isPlain = /^[\x20-\x7e]*$/.test(Buffer.from(request.body).toString("latin1"));
   if (!isUtf16 || isPlain || request.doubt !== undefined) return request;
@@ -36,90 +41,6 @@ function withoutColours(bytes: Buffer): Buffer {
   if (!bytes.subarray(0, 512).includes("\u001b[")) return bytes;
   return Buffer.from(stripVTControlCharacters(bytes.toString("latin1")), "latin1");
 }
-
-/** What stands around a request where people keep it: a fence of Markdown, comments, quote marks, escapes, digits. */
-function unwrapped(bytes: Buffer): Buffer {
-  const start = bytes.subarray(0, 4_096).toString("latin1");
-  if (start.startsWith("```")) {
-    const from = bytes.indexOf("\n") + 1;
-    const end = bytes.lastIndexOf("\n```");
-    return unwrapped(bytes.subarray(from, end < from ? undefined : end));
-  }
-  if (/^> ?[A-Z]{3,7} \S+ HTTP\/[0-9.]+\r?\n/.test(start)) {
-    const lines = bytes.toString("latin1").split("\n");
-    const isQuoted = lines.every((line) => line.startsWith(">") || line.trim() === "");
-    const bodyAt = lines.findIndex((line) => /^>\s*$/.test(line));
-    // curl -v has no such lines behind the empty one.
-    if (isQuoted && bodyAt > 0 && lines.slice(bodyAt + 1).some((line) => /^> ?\S/.test(line)))
-      return Buffer.from(lines.map((line) => line.replace(/^> ?/, "")).join("\n"), "latin1");
-  }
-  if (/^< [A-Z]{3,7} \S+ HTTP\/1\.1\r?\n< /.test(start)) return withoutMarks(bytes.toString("latin1"));
-  if (start.startsWith('"')) return textInJson(bytes) ?? bytes;
-  const comment = /^(?:(?:#|\/\/|@\w+ *=)[^\n]{0,400}\n\s*)+/.exec(start)?.[0];
-  if (comment !== undefined) {
-    // Files of HTTP clients have several requests, each with such a line in front, and end bodies without blank lines.
-    const next = comment.includes("###") ? bytes.indexOf("\n###", comment.length) : -1;
-    const own = bytes.subarray(comment.length, next < 0 ? undefined : next);
-    return unwrapped(next < 0 ? own : Buffer.from(own.toString("latin1").trimEnd(), "latin1"));
-  }
-  if (!/^[\w+/=-]{64}/.test(start)) return bytes;
-  const text = bytes.toString("latin1").trim();
-  const isHex = /^(?:[0-9a-f]{2})+$/i.test(text);
-  const inside = Buffer.from(text, isHex ? "hex" : "base64");
-  return /^[A-Z]{3,7} \S+ HTTP\//.test(inside.subarray(0, 300).toString("latin1")) ? inside : bytes;
-}
-
-/** What requests_toolbelt writes: "< " before each header line and before the body, and "> " before those of the answer. */
-function withoutMarks(text: string): Buffer {
-  const end = /\r?\n< ?\r?\n/.exec(text);
-  const [head, body] = end ? [text.slice(0, end.index), text.slice(end.index + end[0].length)] : [text, ""];
-  return Buffer.from(`${head.replace(/^< /gm, "")}\n\n${body.replace(/^< /, "")}`, "latin1");
-}
-
-function textInJson(bytes: Buffer): Buffer | undefined {
-  try {
-    const value: unknown = JSON.parse(bytes.toString("utf8"));
-    return typeof value === "string" ? Buffer.from(value) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Headers that prove a request. */
-const OF_PROOF = /^(?:webhook-|x-webhook-|svix-|signature|authorization$)/i;
-/** What a template or a shell fills when the request is sent. */
-const UNFILLED =
-  /\{\{[^{}]{1,100}\}\}|\{%[^%]{1,100}%\}|^(?:Bearer )?(?:\$\{?\w{1,60}\}?|\$\([^)]{1,200}\)|%\w{1,60}%)$/;
-/** What logs and exports write in place of a secret, and at the end of what they cut. */
-const HIDDEN =
-  /^(?:Bearer |v1,)?(?:[*x\u2022\u00b7.-]{3,}|[<[({]{0,2}(?:redacted|filtered|masked|hidden|removed|secret|sanitized|scrubbed)[>\])}]{0,2})$|(?:\.{3}|\u2026)$/i;
-
-/** The request, unless the capture does not have the values that prove it; a body that was cut is doubted. */
-function whole(request: CapturedRequest): CapturedRequest {
-  const { headers, body, doubt, lacksBody } = request;
-  for (const [name, value] of headers) {
-    if (!OF_PROOF.test(name) || value.length > 300) continue;
-    const shownName = /^[\w-]{1,60}$/.test(name) ? name : "a header";
-    if (UNFILLED.test(value))
-      throw usageError(
-        `${shownName} in this capture is a variable, which is filled when the request is sent.`,
-        "Send it to hookproof listen, and export the request from the inspector; of a curl command, give what --trace writes.",
-      );
-    if (HIDDEN.test(value))
-      throw new CliError(
-        EXIT.setup,
-        "CAPTURE_INCOMPLETE",
-        `${shownName} in this capture is masked or cut: what was sent is not there.`,
-        { hint: "Capture it where nothing hides it: hookproof listen keeps all of it." },
-      );
-  }
-  const hasLength = headers.some(([name]) => /^content-length$/i.test(name));
-  const end = Buffer.from(body.subarray(-40)).toString("utf8");
-  if (hasLength || doubt !== undefined || lacksBody !== undefined || !CUT.test(end)) return request;
-  return { ...request, doubt: "it ends as what a log has cut" };
-}
-
-const CUT = /(?:\.{3}|\u2026|[[(<]?truncated[\])>]?|\bmore (?:bytes|characters)\)?)\s*$/i;
 
 /** Header lines, JSON with them, or those that the output of curl -v has. */
 export function parseHeaders(text: string): HeaderPair[] {
@@ -161,6 +82,11 @@ function parsed(bytes: Buffer): CapturedRequest {
   if (/^(?:\$\w|\w+-WebRequest|\w+-RestMethod|iwr\s|irm\s)/i.test(start) && isPowerShell(text()))
     return parsePowerShell(text());
   if (isCsv(start)) return parseCsv(text());
+  if (/^(?:Return-Path|Received|Delivered-To|MIME-Version|Subject|From): /i.test(start))
+    throw usageError(
+      "This is a mail, and no request begins behind its head.",
+      "Give the request alone; of a mail with base64 or quoted-printable in it, what the mail program shows.",
+    );
   const isHeadless =
     /^[\w-]{2,60}: ?\S/.test(start) && /^(?:webhook-|svix-|authorization:|signature)/im.test(start);
   if (isHeadless) return parseRawRequest(Buffer.concat([Buffer.from("POST / HTTP/1.1\r\n"), bytes]));
@@ -188,17 +114,4 @@ function decoded(bytes: Buffer): { bytes: Buffer; isUtf16: boolean } {
   }
   const isMarked = first === 0xef && second === 0xbb && bytes[2] === 0xbf;
   return { bytes: isMarked ? bytes.subarray(3) : bytes, isUtf16: false };
-}
-
-/** Without blank lines in front, which come by copying; what tshark and editors write begins with some. */
-function withoutLeadingLines(bytes: Buffer): Buffer {
-  let from = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === 0x0a) from = at + 1;
-    else if (byte !== 0x0d && byte !== 0x20 && byte !== 0x09) break;
-  }
-  // What chats and pages put in front when they are copied.
-  const isUnseen = ["\u200b", "\ufeff", "\u2060"].some((one) => bytes.indexOf(one, from) === from);
-  return bytes.subarray(isUnseen ? from + 3 : from);
 }

@@ -1,4 +1,5 @@
 // Takes apart a command line of cmd.exe, as browsers on Windows copy it.
+import { usageError } from "../failure.js";
 
 /**
  * Whether a command is written for cmd.exe: with a caret before a quote, an operator or the end of a line, and ahead of
@@ -90,7 +91,16 @@ function words(line: string, isCopied: boolean): string[] {
       at = end;
     }
   }
+  if (isQuoted) throw cutCommand();
   return parts === undefined ? found : [...found, parts.join("")];
+}
+
+/** The refusal of a command whose last quotation has no end. */
+export function cutCommand(): Error {
+  return usageError(
+    "This command ends inside of a quotation, or where a further line has to follow: it was cut.",
+    "Copy all of it; of a long one, save it to a file.",
+  );
 }
 
 function isBlank(char: string | undefined): boolean {

@@ -36,6 +36,8 @@ export function parseVerbose(text: string, body?: Uint8Array): CapturedRequest {
   const { doubt: _ofNoBody, ...known } = request;
   const { lacksBody: _norWhy, ...rest } = known;
   if (body !== undefined) return judged({ ...rest, body });
+  if (!/\n>?[ \t]*\r?\n/.test(text))
+    return { ...rest, lacksBody: "this output of curl -v ends in its headers" };
   const isEmpty = request.headers.every(
     ([name, value]) => !/^(?:content-length|transfer-encoding)$/i.test(name) || value === "0",
   );

@@ -41,7 +41,7 @@ const FORMS: readonly OtherForm[] = [
   },
   {
     looks:
-      /^(?!\{|\[\s*[{"[])[^\n]{0,300}"[A-Z]{3,7} \S{1,200} HTTP\/[0-9.]{1,3}"|^[A-Z]{3,7} \/\S{0,200} [1-5][0-9]{2}\b|^Started [A-Z]{3,7} "|^\[GIN\] |^\[[A-Z][a-z]{2} [A-Z][a-z]{2} [^\]\n]{1,40}\] \S{1,80} \[[0-9]{3}\]: |^#(?:Software|Version|Fields): /,
+      /^(?![\s>]*(?:\{|\[\s*[{"[]))[^\n]{0,300}"[A-Z]{3,7} \S{1,200} HTTP\/[0-9.]{1,3}"|^[A-Z]{3,7} \/\S{0,200} [1-5][0-9]{2}\b|^Started [A-Z]{3,7} "|^\[GIN\] |^\[[A-Z][a-z]{2} [A-Z][a-z]{2} [^\]\n]{1,40}\] \S{1,80} \[[0-9]{3}\]: |^#(?:Software|Version|Fields): /,
     is: "a line of a server's log: it has neither the headers nor the body",
     instead: LISTEN,
   },
@@ -147,6 +147,26 @@ const FORMS: readonly OtherForm[] = [
       /^(?:\$ )?(?:(?:cat|echo|printf) [^\n|]{0,400}\| ?)?(?:https?|xhs?|wget) (?![0-9]{4}-)[^\n]{0,300}(?:--post|--raw|:=|=@| [\w-]+:\S| [\w-]+=\S)/,
     is: "a command of HTTPie, xh or wget",
     instead: `${LISTEN} Or give a curl command.`,
+  },
+  {
+    looks: /^[A-Z]{3,8} \S+ HTTP\/[0-9.]{1,3}(?:\^M|\$)/,
+    is: "a request with signs in place of its line ends, as cat -A and vim show it",
+    instead: "Give the file itself, and not what shows it.",
+  },
+  {
+    looks: /^(?:DEBUG output created by Wget |Setting --\S{1,40} \(|---request begin---)/,
+    is: "what wget -d prints, which cuts and escapes bodies",
+    instead: LISTEN,
+  },
+  {
+    looks: /^type: collection\.insomnia\.rest\//,
+    is: "an export of Insomnia in YAML",
+    instead: "Export it as Insomnia v4 (JSON), or copy the request as curl.",
+  },
+  {
+    looks: /^[A-Z]{3,8} https?:\/\/\S{1,400}\r?\n\r?\n(?:[A-Z]{3,8} data|Actual [A-Z]{3,8} data):/,
+    is: "what JMeter shows of a request",
+    instead: LISTEN,
   },
   {
     looks: /^HTTP\/[0-9.]+ [0-9]{3}/,

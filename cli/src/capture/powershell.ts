@@ -1,6 +1,7 @@
 // Reads a request that a browser copied for PowerShell.
 import type { HeaderPair } from "hookproof";
 import { usageError } from "../failure.js";
+import { cutCommand } from "./cmd-words.js";
 import type { CapturedRequest } from "./raw-request.js";
 
 const CALL = /(?:^|[\s=(])(?:Invoke-WebRequest|Invoke-RestMethod|iwr|irm)\s/i;
@@ -155,5 +156,5 @@ function quoted(text: string, from: number): { value: string; end: number } {
       }
     } else parts.push(char);
   }
-  return { value: parts.join(""), end: text.length };
+  throw cutCommand();
 }

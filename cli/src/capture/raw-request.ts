@@ -29,14 +29,19 @@ export function parseRawRequest(bytes: Uint8Array): CapturedRequest {
     );
   }
   const headers = parseHeaderLines(lines);
-  const rest = withoutChunks(buffer.subarray(end.bodyAt), headers);
   const length = lengthOf(headers);
+  if (end.isMissing && method !== "GET" && length !== 0)
+    return {
+      ...{ method, target, headers, body: Buffer.alloc(0) },
+      lacksBody: "these are the headers alone, and no empty line ends them",
+    };
+  const rest = withoutChunks(buffer.subarray(end.bodyAt), headers);
   // Editors add a newline at the end of a file; the length that was sent says where the body ends.
   if (length === undefined || length >= rest.length) return judged({ method, target, headers, body: rest });
   const body = rest.subarray(0, length);
   // In a stream the answer follows, or the next request.
   const follows = rest.subarray(length, length + 64).toString("latin1");
-  if (/^(?:\s*$|\s*(?:> )?HTTP\/[12]|\s*[A-Z]{3,8} [/h]|\s*={10})/.test(follows))
+  if (/^(?:\s*$|\s*(?:> )?HTTP\/[12]|\s*[A-Z]{3,8} [/h]|\s*(?:={10}|-{10}))/.test(follows))
     return { method, target, headers, body };
   return { method, target, headers, body: rest, doubt: unequal(length, rest.length) };
 }
@@ -94,7 +99,10 @@ export function parseHeaderLines(lines: readonly string[]): HeaderPair[] {
       const [, name] = /^([^:\s]+):.*$/.exec(line) ?? [];
       if (name === undefined) throw usageError(`Not a header line: ${JSON.stringify(line.slice(0, 80))}.`);
       // The lookbehind lets the expression try a row of blanks at the end once, not once for each blank.
-      return [name, line.slice(name.length + 1).replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, "")] as const;
+      return [
+        name,
+        line.slice(name.length + 1).replace(/^(?:[ \t]|\xc2?\xa0)+|(?<![ \t])[ \t]+$/g, ""),
+      ] as const;
     });
 }
 
@@ -109,9 +117,15 @@ function unfolded(lines: readonly string[]): readonly string[] {
   return whole;
 }
 
-function headEnd(buffer: Buffer): { at: number; bodyAt: number } {
-  const crlf = buffer.indexOf("\r\n\r\n");
-  const lf = buffer.indexOf("\n\n");
-  if (crlf >= 0 && (lf < 0 || crlf < lf)) return { at: crlf, bodyAt: crlf + 4 };
-  return lf >= 0 ? { at: lf, bodyAt: lf + 2 } : { at: buffer.length, bodyAt: buffer.length };
+/** Where the head ends: at the first empty line, in which clients' logs may have a space. */
+function headEnd(buffer: Buffer): { at: number; bodyAt: number; isMissing: boolean } {
+  for (let end = buffer.indexOf(LF); end >= 0; end = buffer.indexOf(LF, end + 1)) {
+    const next = buffer.indexOf(LF, end + 1);
+    const line = next < 0 ? undefined : buffer.subarray(end + 1, next);
+    if (line === undefined || line.length > 3 || !/^[ \t]?\r?$/.test(line.toString("latin1"))) continue;
+    return { at: buffer[end - 1] === CR ? end - 1 : end, bodyAt: next + 1, isMissing: false };
+  }
+  return { at: buffer.length, bodyAt: buffer.length, isMissing: true };
 }
+
+const [LF, CR] = [0x0a, 0x0d];

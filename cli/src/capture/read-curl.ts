@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import type { HeaderPair } from "hookproof";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { pathInside } from "../files/files.js";
-import { cmdWords, isForCmd } from "./cmd-words.js";
+import { cmdWords, cutCommand, isForCmd } from "./cmd-words.js";
 import { parseVerbose } from "./curl-output.js";
 import { type CapturedRequest, judged, parseHeaderLines } from "./raw-request.js";
 
@@ -53,6 +53,7 @@ export function parseCurl(text: string): CapturedRequest {
     throw unclear(
       "This curl command has typographic quotes, which no shell knows: an editor or a chat has made them.",
     );
+  if (/[ \t](?:\\|\^)\s*$/.test(plain.slice(-400))) throw cutCommand();
   const forCmd = /[A-Z]:\\[^>\n]{0,200}>\s*$/.test(before) || isForCmd(plain);
   const unknown: string[] = [];
   const [, ...all] = forCmd ? cmdWords(plain) : shellWords(plain, unknown);
@@ -212,13 +213,13 @@ export function shellWords(line: string, unknown: string[] = []): string[] {
   return word === undefined ? words : [...words, word];
 }
 
-/** Where the quote ends; at the line's end if it is never closed. */
+/** Where the quote ends. */
 function closing(line: string, from: number, quote: string, escapes: boolean): number {
   for (let at = from; at < line.length; at++) {
     if (escapes && line[at] === "\\") at++;
     else if (line[at] === quote) return at;
   }
-  return line.length;
+  throw cutCommand();
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
