@@ -54,8 +54,7 @@ export const pretty: CreateReporter = (paint, verbose, isTerminal) => {
         const hidden = [
           follows.size > 0 &&
             `  ${countOf(follows.size, "result")} below would only repeat it; -v shows ${follows.size === 1 ? "it" : "them"}.`,
-          unproved.size > 0 &&
-            `  ${unproved.size === 1 ? "1 refusal of a wrong request proves" : `${unproved.size} refusals of wrong requests prove`} nothing, as correct ones are answered alike.`,
+          unproved.size > 0 && `  ${worthless(results.filter(({ id }) => unproved.has(id)))}`,
         ];
         const folded = verbose ? [] : hidden.filter((one) => one !== false);
         if (isTerminal)
@@ -245,4 +244,14 @@ function xmlText(text: string): string {
 
 function seconds(ms: number): string {
   return (ms / 1000).toFixed(3);
+}
+
+/** What is said of passes that prove nothing: of all in one sentence, as all answers have one status. */
+function worthless(unproved: readonly ProbeResult[]): string {
+  const [count, status = 0] = [unproved.length, unproved[0]?.status];
+  const [one, many, others] =
+    status < 300
+      ? ["acceptance of a correct request", "acceptances of correct requests", "wrong"]
+      : ["refusal of a wrong request", "refusals of wrong requests", "correct"];
+  return `${count === 1 ? `1 ${one} proves` : `${count} ${many} prove`} nothing, as ${others} ones are answered alike.`;
 }

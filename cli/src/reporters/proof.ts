@@ -17,7 +17,11 @@ export function weighed(
   const isRefusal = ({ status = 0 }: ProbeResult) => status >= 400;
   return results.map((result) => {
     if (unproved.has(result.id))
-      return { ...result, outcome: "unclear", reason: "the listener answers correct requests alike" };
+      return {
+        ...result,
+        outcome: "unclear",
+        reason: `the listener answers ${isAccepted(result) ? "wrong" : "correct"} requests alike`,
+      };
     return isUnknown && result.outcome === "pass" && isRefusal(result)
       ? { ...result, outcome: "unclear", reason: "no correct request was accepted before the interruption" }
       : result;

@@ -9,6 +9,7 @@ import { closedVerdict, commonStatus, type Front, frontOf } from "./in-front.js"
 import {
   type JointVerdict,
   jointVerdict,
+  limitedVerdict,
   refusesInWords,
   stopsAnswering,
   verdictOfChoices,
@@ -29,6 +30,7 @@ import { comparesPart, partOfSignature } from "./part-of-signature.js";
 import { hmacKits, type RequestFacts, type RequestKit, tokenKits } from "./requests.js";
 import { checkRun, type ProbeTarget, probeRun, type RunProbesOptions, throwIfAborted } from "./run-probes.js";
 import { MAX_REFUSALS, type ProbeResult, type ProbeRun, sendBuilt } from "./send-probe.js";
+import { signsOfSignature, takesSome } from "./signs-of-signature.js";
 import {
   type WrongRequest,
   wrongBodies,
@@ -76,12 +78,15 @@ export async function findListenerMistake(
   } = {},
 ): Promise<ListenerVerdict | undefined> {
   checkRun("findListenerMistake", options, { onProgress: "function" });
-  const closed = closedVerdict(results);
+  const closed = closedVerdict(results, target.url);
   if (closed) return closed;
   const stops = stopsAnswering(results);
   if (stops) return byProbes(stops);
   const proof = proofIn(results, target.auth.method);
-  if (proof.wrong === undefined) return undefined;
+  if (proof.wrong === undefined) {
+    const limited = limitedVerdict(results);
+    return limited && byProbes(limited);
+  }
   const { auth } = target;
   const refused = refusesInWords(results, proof);
   if (refused) return byProbes(refused);
@@ -108,12 +113,8 @@ export async function findListenerMistake(
 }
 
 /** The verdict of the results alone; what is accepted that must not be comes before a wrong status. */
-async function withoutSearch({
-  target,
-  results,
-  proof,
-  options,
-}: Search): Promise<ListenerVerdict | undefined> {
+async function withoutSearch(search: Search): Promise<ListenerVerdict | undefined> {
+  const { target, results, proof, options } = search;
   const verdict = verdictOfProbe(results);
   if (verdict?.id === TOO_OLD)
     return verdictOfProbe(results, { bug: await boundOfPast(target, results, options) });
@@ -121,6 +122,8 @@ async function withoutSearch({
     const part = await partOfSignature(target.auth.secret, results, probeRun(target, options));
     if (part) return part;
   }
+  const signs = verdict && (await withSigns(search));
+  if (signs) return signs;
   const isAcceptance = results.some(({ id, status }) => id === verdict?.id && isAccepted(status));
   const told = isAcceptance ? undefined : jointVerdict(results, proof);
   const named = told ?? (verdict === undefined ? verdictOfChoices(results, proof) : undefined);
@@ -185,7 +188,7 @@ async function whoAnswers(
   const headers: HeaderPair[] = [["Content-Type", "application/json"]];
   const answer = await sendBuilt({ method: "POST", url: run.url, headers, body: utf8("{}") }, run);
   if ("skipped" in answer || !("status" in answer) || answer.status !== alike) return undefined;
-  return frontOf(results, answer, { requests: 1, isHmac: target.auth.method === "hmac" });
+  return frontOf(results, answer, { requests: 1, isHmac: target.auth.method === "hmac", url: run.url });
 }
 
 interface Search {
@@ -198,6 +201,13 @@ interface Search {
   /** What is known of who answers, where all answers are alike. */
   readonly front: Front | undefined;
   readonly onProgress: ((answered: number, requests: number) => void) | undefined;
+}
+
+/** The verdict on a listener that takes some signatures for their characters and refuses others. */
+async function withSigns({ target, results, options }: Search): Promise<ListenerVerdict | undefined> {
+  const { auth } = target;
+  if (auth.method !== "hmac" || !takesSome(results)) return undefined;
+  return signsOfSignature(auth.secret, results, probeRun(target, options));
 }
 
 /** Sends the requests in their order until the listener accepts one. */
@@ -228,6 +238,8 @@ async function searched<Kit extends RequestKit>(
   };
   const found = await firstAccepted(requests);
   if (found === undefined) {
+    const signs = await withSigns(search);
+    if (signs) return { ...signs, requests: sent.count + signs.requests };
     if (front?.verdict) return { ...front.verdict, requests: sent.count + 1 };
     return refusesRight(proof)
       ? unexplained(target, results, proof, { requests: sent.count, told: front?.told ?? "" })

@@ -71,6 +71,20 @@ export function stopsAnswering(results: readonly ProbeResult[]): JointVerdict | 
   };
 }
 
+/** A rate limit has taken most of the answers, and with them what could tell a cause. */
+export function limitedVerdict(results: readonly ProbeResult[]): JointVerdict | undefined {
+  const sent = results.filter(({ outcome }) => outcome !== "skip");
+  const limited = sent.filter(({ status }) => status === 429);
+  if (limited.length < sent.length / 2 || !sent.some(({ outcome }) => outcome === "fail")) return undefined;
+  const [first] = limited;
+  return {
+    id: first?.id ?? "",
+    sentence: `Something limits the rate: ${limited.length} of ${countOf(sent.length, "answer")} are 429, and the others say too little for a cause.`,
+    fix: "Take the limit away for this test, or send fewer probes.",
+    follows: [],
+  };
+}
+
 /** A correct request failed, and others that are as correct were accepted. */
 function failsOnce(results: readonly ProbeResult[], { right }: Proof): JointVerdict | undefined {
   const failed = results.filter(
@@ -91,7 +105,7 @@ function refusesOtherwise(
   results: readonly ProbeResult[],
   { right, harmless, wrong }: Proof,
 ): JointVerdict | undefined {
-  if (wrong === undefined || wrong === 401 || wrong < 400 || wrong >= 500) return undefined;
+  if (wrong === undefined || wrong === 401 || wrong < 400) return undefined;
   if (!isAccepted(right) && (harmless !== 400 || wrong === 400)) return undefined;
   const refusals = results.filter(
     ({ status, expected: [only, second] }) => only === 401 && !second && status,
@@ -103,8 +117,11 @@ function refusesOtherwise(
   if (first === undefined || alike.length < MIN * Math.max(1, specified.length)) return undefined;
   return {
     id: first.id,
-    sentence: `It refuses wrong proofs with ${wrong} and not with 401.`,
-    fix: "Answer 401 where the signature or the token is missing or wrong.",
+    sentence: `It refuses wrong proofs with ${wrong} and not with 401${wrong < 500 ? "" : ": what its verification throws is not caught"}.`,
+    fix:
+      wrong < 500
+        ? "Answer 401 where the signature or the token is missing or wrong."
+        : "Catch what the verification throws, as libraries for tokens do for every wrong one, and answer 401.",
     follows: alike,
   };
 }

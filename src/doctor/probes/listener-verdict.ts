@@ -21,7 +21,7 @@ export interface ListenerVerdict {
   readonly fix: string;
   /** The ids of the probes whose failure follows from it. */
   readonly follows: readonly string[];
-  /** The ids of probes that passed and prove nothing: the listener refuses correct requests with the same status. */
+  /** The ids of probes that passed and prove nothing: right and wrong requests get the same status. */
   readonly unproved: readonly string[];
   /** How many requests were sent to find it. */
   readonly requests: number;
@@ -110,6 +110,11 @@ const DEMANDS: Readonly<Record<string, ListenerWords>> = {
     accepts: "tokens with iat",
     bug: "it demands a claim that tokens of the service do not have",
   },
+  "demands-nbf": {
+    family: "token",
+    accepts: "tokens with nbf",
+    bug: "it demands a claim that tokens of the service do not have",
+  },
   "demands-iss": {
     family: "token",
     accepts: "tokens with iss and iat",
@@ -148,6 +153,7 @@ const OWN_FIXES: Readonly<Record<string, string>> = {
   "claim-exp-milliseconds": "Compare exp in seconds: now < exp <= now + 600.",
   "claim-exp-too-far": "Accept exp up to 600 s ahead: the sender chooses how long a token lives.",
   "demands-iat": "Demand sub, aud, exp, jti, htm and htb_s256 alone: exp bounds a token's age.",
+  "demands-nbf": "Demand sub, aud, exp, jti, htm and htb_s256 alone: exp bounds a token's life.",
   "demands-iss": "Demand sub, aud, exp, jti, htm and htb_s256 alone: sub says who has sent it.",
   "demands-standard-webhooks":
     "Verify base64url(HMAC-SHA256(secret, timestamp.event_id.body)) with the secret's text as the key; or send by that scheme, with standardWebhooksSigner or --scheme standard-webhooks.",
@@ -218,6 +224,19 @@ export function unexplained(
 ): ListenerVerdict {
   const status = proof.right ?? proof.harmless ?? 0;
   const isHmac = auth.method === "hmac";
+  const known = { follows: followersOf(results, [], proof), unproved: passesWith(refusalOf(proof), results) };
+  const taken = results.find(
+    (one) => one.outcome === "fail" && isAccepted(one.status) && !one.expected.some(isAccepted),
+  );
+  if (taken)
+    return {
+      id: taken.id,
+      sentence: `It refuses correct requests with ${status}${told} and accepts ${titleOf(taken)}: it demands that of all of them.`,
+      fix: taken.fix ?? "",
+      ...known,
+      follows: [taken.id, ...known.follows],
+      requests,
+    };
   const [cause, fix] = STATUS_CAUSES[status] ?? [
     status >= 500 ? "it fails with a server error" : "no known mistake explains it",
     status >= 500
@@ -232,15 +251,20 @@ export function unexplained(
     id: isHmac ? "signature-unexplained" : "token-signature-unexplained",
     sentence: `It refuses correct requests with ${status}${told}, and ${requests} requests with known mistakes too: ${cause}.`,
     fix,
-    follows: followersOf(results, [], proof),
-    unproved: passesWith(refusalOf(proof), results),
+    ...known,
     requests,
   };
 }
 
+/** What a probe sends, as it is said in a sentence. */
+function titleOf({ title }: Pick<ProbeResult, "title">): string {
+  return title.replace(/^no /, "a request without ");
+}
+
 /** What was expected of a listener that failed a probe, and what differed. */
-function differenceOf({ title: named, status, expected, reason }: ProbeResult, bug?: string): string {
-  const title = named.replace(/^no /, "a request without ");
+function differenceOf(result: ProbeResult, bug?: string): string {
+  const { status, expected, reason } = result;
+  const title = titleOf(result);
   if (status !== undefined && expected.includes(status)) return `It is wrong with ${title}: ${reason}.`;
   return isAccepted(status) && !expected.some(isAccepted)
     ? `It accepts ${title}${bug === undefined ? "" : `: ${bug}`}.`

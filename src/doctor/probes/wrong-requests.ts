@@ -266,6 +266,7 @@ const SPELLINGS: readonly Spelling[] = [
   [["signature-base64"], 1, standard],
   [["signature-padded"], 1, padded],
   [["signature-base64-of-hex"], 2, (text) => encodeBase64(utf8(hexOf(text)))],
+  [["signature-base64-of-hex"], 2, (text) => encodeBase64url(utf8(hexOf(text)))],
   ...PREFIXES.flatMap((prefix, index): Spelling[] => [
     [["signature-prefixed"], index === 0 ? 1 : 2, (text) => prefix + text],
     [["signature-prefixed", "signature-hex"], index === 0 ? 1 : 2, (text) => prefix + hexOf(text)],
@@ -293,7 +294,7 @@ function wrongKeys(secret: string) {
 function waysOf<Repeat>(table: readonly RepeatableMistake<Repeat>[]) {
   return table.flatMap(({ id, ways, listener }) => {
     const likely = ways.filter(([weight]) => weight < 3);
-    const tried = likely.length === 0 && listener ? ways.slice(0, 1) : likely;
+    const tried = likely.length === 0 && listener ? ways.slice(0, 8) : likely;
     return tried.map(([weight, repeat]) => ({ id, weight, repeat }));
   });
 }
@@ -337,6 +338,7 @@ export function wrongTokens(): readonly WrongRequest<TokenKit>[] {
       build: (kit: TokenKit) => kit.withToken({ header: { typ } }),
     })),
     claims("demands-iat", 1, ({ nowSeconds }) => ({ iat: nowSeconds })),
+    claims("demands-nbf", 2, ({ nowSeconds }) => ({ nbf: nowSeconds })),
     claims("demands-iss", 2, ({ nowSeconds, baseUrl }) => ({ iat: nowSeconds, iss: baseUrl })),
     claims("claim-exp-too-far", 1, ({ nowSeconds }) => ({ exp: nowSeconds + 30 })),
     claims("claim-exp-milliseconds", 1, ({ nowSeconds }) => ({ exp: (nowSeconds + 300) * 1000 })),

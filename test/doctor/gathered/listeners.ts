@@ -267,7 +267,7 @@ export const BUGS: Readonly<Record<string, readonly [words: string, Bug]>> = {
   ],
   "copies run": ["a processed event id as a new one", () => ({ copy: () => 0 })],
   "copies by their signature": [
-    "a processed event id again with another body",
+    "a processed event id again, freshly signed",
     () => ({ nameOf: ({ signature }) => signature ?? "" }),
   ],
   "the id before the proof": [

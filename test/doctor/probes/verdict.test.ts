@@ -299,6 +299,17 @@ describe("the verdict on a listener", () => {
     ["a WebSocket by its words", 400, {}, 'Can "Upgrade" only to "WebSocket".', /a server for WebSockets/],
     ["a CDN without its application", 522, {}, "", /a CDN in front of it does not reach/],
     ["a tunnel that is down", 404, { "ngrok-error-code": "ERR_NGROK_3200" }, "", /a tunnel or host/],
+    ["a key of Azure", 401, { "www-authenticate": 'AzureApiManagementKey realm="a"' }, "", /asks for a key/],
+    [
+      "Azure's firewall",
+      403,
+      { "x-azure-ref": "0a" },
+      "<h2>The request is blocked.</h2>",
+      /a firewall or CDN/,
+    ],
+    ["a proxy on the way", 403, { "x-squid-error": "ERR_ACCESS_DENIED 0" }, "", /\(Squid\) refuses/],
+    ["an identity proxy", 401, { "x-goog-iap-generated-response": "true" }, "", /a login of its own/],
+    ["a route with a slash", 308, { location: "/api/v1/webhooks/incoming/lst_1/" }, "", /has a slash at the end/],
     ["a crash", 500, {}, "NameError", /it fails at every request/],
   ])(
     "names what is in front, where GET, other paths and long bodies are answered otherwise: %s",
@@ -350,6 +361,25 @@ describe("the verdict on a listener", () => {
     const target = await answering((request) => request.socket.destroy());
     const { verdict } = await verdictOn(target, true);
     expect(verdict?.sentence).toMatch(/^Every connection, .* is closed without an answer/);
+    expect(verdict?.fix).toContain("https://");
+    const results = await resultsOf(target, { allowTrigger: true });
+    const secure = { ...target, url: target.url.replace("http:", "https:") };
+    expect((await findListenerMistake(secure, results))?.fix).toBe(
+      "Look into the log of the server or proxy on that port.",
+    );
+  });
+
+  it("counts acceptances of right requests as nothing where wrong ones are accepted too", async () => {
+    const { verdict } = await verdictOn(await answering((_, response) => response.end("{}")), true);
+    expect(verdict?.unproved).toContain("correct-request");
+  });
+
+  it("says that a rate limit has taken what could tell a cause", async () => {
+    let requests = 0;
+    const target = await answering((_, response) => response.writeHead(++requests > 20 ? 429 : 401).end());
+    const options = { allowTrigger: true, wait: async () => {} };
+    const verdict = await findListenerMistake(target, await resultsOf(target, options), options);
+    expect(verdict?.sentence).toMatch(/^Something limits the rate: [0-9]+ of [0-9]+ answers are 429/);
   });
 
   it.each([

@@ -27,7 +27,7 @@ export const CHANGED_TEXT_MISTAKES: readonly RepeatableMistake<Change>[] = [
     },
     ways: [
       [
-        3,
+        2,
         (bytes) => withText(bytes, (text) => text.replace(BEYOND_ASCII, (char) => "?".repeat(char.length))),
       ],
       [3, (bytes) => withText(bytes, (text) => text.replace(/[^\0-\x7f]/gu, "?"))],

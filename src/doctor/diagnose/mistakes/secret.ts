@@ -303,6 +303,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     title: "A part of the secret lost",
     message: "It matches if the first or the last character of the secret is missing, or its end.",
     fix: "Copy the whole secret: compare its length, and secretFingerprint(secret), on both sides.",
+    listener: {
+      family: "secret",
+      accepts: "signatures made with a part of the secret",
+      bug: "it has only a part of the secret",
+    },
     ways: [
       [3, (secret) => utf8(secret.slice(0, -1))],
       [3, (secret) => utf8(secret.slice(1))],

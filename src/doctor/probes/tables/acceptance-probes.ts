@@ -141,7 +141,8 @@ export const REPLAY_PROBES: readonly ProbeDefinition[] = [
     before: { build: (kit) => kit.signed(), status: 200 },
     means: "The automation runs twice whenever a sender retries.",
     fix: REMEMBER,
-    build: (kit) => kit.signed(),
+    // A sender that tries again signs with the time of that moment.
+    build: (kit) => kit.signed({ timestamp: String(kit.nowSeconds - 1) }),
   }),
   refuses(409, {
     id: "event-id-processed-other-body",
