@@ -42,7 +42,7 @@ export const TIMESTAMP_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
     id: "timestamp-signed-in-seconds",
     title: "Seconds signed, something finer sent",
     message:
-      "It matches if the timestamp is signed in whole seconds, while the header has milliseconds, or decimals.",
+      "It matches if the timestamp is signed in whole seconds, while the header has milliseconds, decimals or a date.",
     fix: ONE_TIMESTAMP,
     listener: {
       family: "time",
@@ -53,6 +53,7 @@ export const TIMESTAMP_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
       [1, (text) => (/^[0-9]{13}$/.test(text) ? text.slice(0, 10) : undefined)],
       [1, (text) => /^([0-9]{1,12})\.[0-9]{1,12}$/.exec(text)?.[1]],
       [4, (text) => (/^[0-9]{16}(?:[0-9]{3})?$/.test(text) ? text.slice(0, 10) : undefined)],
+      [4, secondsOfDate],
     ],
   },
   {
@@ -206,9 +207,20 @@ export const EVENT_ID_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
       [4, (text) => `${text} `],
       [4, (text) => ` ${text}`],
       [3, (text) => text.trim().replace(/^urn:uuid:|^[{"'(]|[}"')]$/gi, "")],
+      [4, (text) => /^[a-z]{2,12}_([0-9a-f-]{36})$/i.exec(text)?.[1]],
     ],
   },
 ];
+
+/** The seconds of a date, where the header has one, or of a number with signs between its digits. */
+function secondsOfDate(text: string): string | undefined {
+  if (/^[0-9]{1,3}(?:[,' ][0-9]{3}){3}$/.test(text)) return text.replace(/[^0-9]/g, "");
+  // Without its zone it would be another time on every machine.
+  const isWhole =
+    text.length <= 40 && /^[A-Za-z0-9:.,+ -]{16,}(?:Z|GMT|UTC|[+-][0-9]{2}:?[0-9]{2})$/.test(text);
+  const ms = isWhole ? Date.parse(text) : Number.NaN;
+  return ms > 1e12 && ms < 1e13 ? String(Math.floor(ms / 1000)) : undefined;
+}
 
 /** A number as Go and C print it with an exponent. */
 function goFloat(value: number, exponent: string): string {
