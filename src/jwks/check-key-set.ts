@@ -104,6 +104,11 @@ async function fetched(
     checks.push({ rule: "json", outcome: "fail", detail });
     return undefined;
   }
+  if (parsed.ok && depthOf(parsed.value) > MAX_DEPTH) {
+    const detail = `it is nested deeper than ${MAX_DEPTH} levels: readers of other languages refuse it (.NET beyond 64, Ruby beyond 100, Java's Jackson beyond 1,000)`;
+    checks.push({ rule: "json", outcome: "fail", detail });
+    return undefined;
+  }
   const reason = parsed.ok
     ? ""
     : parsed.reason === "not-utf8"
@@ -113,6 +118,19 @@ async function fetched(
     verdict("json", parsed.ok, parsed.ok ? countOf(response.body.length, "byte") : `the body is ${reason}`),
   );
   return parsed.ok ? { value: parsed.value } : undefined;
+}
+
+/** So deep a set of keys may be nested: as deep as the strictest common reader goes. */
+const MAX_DEPTH = 64;
+
+/** How many levels a JSON value has, counted without recursion and no further than one more than may be. */
+function depthOf(value: unknown): number {
+  let level: unknown[] = [value];
+  for (let depth = 0; depth <= MAX_DEPTH; depth++) {
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
+    if (level.length === 0) return depth;
+  }
+  return MAX_DEPTH + 1;
 }
 
 function contentType(response: TransportResponse): KeySetCheck {

@@ -136,6 +136,12 @@ beforeAll(async () => {
       (key) => text([{ ...key, x: octets(key.x).subarray(1).toString("base64url") }]),
       ["ES256", "EdDSA"],
     ),
+    // Go reads it.
+    ...each(
+      "a member nested deeper than Java reads",
+      (key) => text([{ ...key, "x-made-by": JSON.parse("[".repeat(1_001) + "]".repeat(1_001)) }]),
+      ["ES256"],
+    ),
     ...each("a point next to the curve", (key) => text([{ ...key, y: key.x }]), ["ES256"]),
     ...each("set bits behind the last octet", (key) => text([loose(key)]), ["ES256", "EdDSA"]),
   ];
