@@ -162,7 +162,8 @@ const OWN_FIXES: Readonly<Record<string, string>> = {
     "Verify r and s of 32 bytes each, not DER: in Node with dsaEncoding 'ieee-p1363', in Java as SHA256withECDSAinP1363Format.",
 };
 
-function fixOf(id: string, software: string): string {
+/** What to change, in the language that the answers tell. */
+export function fixOf(id: string, software: string): string {
   const own = Object.hasOwn(OWN_FIXES, id) ? OWN_FIXES[id] : undefined;
   if (own !== undefined) return own;
   const { family } = wordsOf(id);

@@ -1,7 +1,8 @@
 // Asks a listener that takes some right signatures and refuses others which characters it does not take.
 import { unixSeconds } from "../../core/clock.js";
 import { newEventId } from "../../core/event.js";
-import { isAccepted, type ListenerVerdict } from "./listener-verdict.js";
+import { onlyValue } from "../../core/headers.js";
+import { fixOf, isAccepted, type ListenerVerdict } from "./listener-verdict.js";
 import { hmacKits } from "./requests.js";
 import { type ProbeResult, type ProbeRun, sendBuilt } from "./send-probe.js";
 
@@ -23,6 +24,7 @@ export async function signsOfSignature(
   results: readonly ProbeResult[],
   run: ProbeRun,
 ): Promise<ListenerVerdict | undefined> {
+  let software = "";
   const takes = async (kind: keyof typeof KINDS): Promise<boolean | undefined> => {
     const { url, baseUrl, clock, pace } = run;
     await pace.ready();
@@ -37,7 +39,10 @@ export async function signsOfSignature(
         ...run,
         progress: { answered: true },
       });
-      return "status" in answer ? isAccepted(answer.status) : undefined;
+      if ("skipped" in answer || !("status" in answer)) return undefined;
+      const { headers = [] } = answer;
+      software ||= `${onlyValue(headers, "x-powered-by") ?? ""} ${onlyValue(headers, "server") ?? ""}`.trim();
+      return isAccepted(answer.status);
     }
     return undefined;
   };
@@ -55,7 +60,7 @@ export async function signsOfSignature(
   return {
     id: "signature-base64",
     sentence: `It accepts correct signatures, and refuses those that have ${which}: ${bug}.`,
-    fix: "Replace all of them, or take base64url from the library: in JavaScript digest('base64url'), or replaceAll('+', '-').replaceAll('/', '_').",
+    fix: `Replace all of them, or take base64url from the library. ${fixOf("signature-base64", software)}`,
     follows: results
       .filter(({ status, outcome }) => outcome !== "pass" && status === 401)
       .map(({ id }) => id),

@@ -187,6 +187,22 @@ it("bodies that differ each time, or never, are no refusal", async () => {
   }
 });
 
+it("half of base64url is named in the listener's language", async () => {
+  const target = await listening({
+    authenticates({ headers, body }) {
+      const wanted = hmacOf(SECRET, headOf(headers), body).toString("base64").replace("=", "");
+      return headers["webhook-signature"] === wanted.replaceAll("+", "-");
+    },
+  });
+  const transport: Transport = async (request) => {
+    const answer = await createTransport()(request);
+    return { ...answer, headers: [...answer.headers, ["X-Powered-By", "PHP/8.2"]] };
+  };
+  const { verdict } = await told(target, transport);
+  expect(verdict?.sentence).toContain("refuses those that have _:");
+  expect(verdict?.fix).toContain("strtr(base64_encode($mac), '+/', '-_')");
+});
+
 it("an empty signature that passes comes before one that is a character short", async () => {
   const { verdict } = await told(
     await listening({

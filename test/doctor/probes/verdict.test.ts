@@ -309,7 +309,13 @@ describe("the verdict on a listener", () => {
     ],
     ["a proxy on the way", 403, { "x-squid-error": "ERR_ACCESS_DENIED 0" }, "", /\(Squid\) refuses/],
     ["an identity proxy", 401, { "x-goog-iap-generated-response": "true" }, "", /a login of its own/],
-    ["a route with a slash", 308, { location: "/api/v1/webhooks/incoming/lst_1/" }, "", /has a slash at the end/],
+    [
+      "a route with a slash",
+      308,
+      { location: "/api/v1/webhooks/incoming/lst_1/" },
+      "",
+      /has a slash at the end/,
+    ],
     ["a crash", 500, {}, "NameError", /it fails at every request/],
   ])(
     "names what is in front, where GET, other paths and long bodies are answered otherwise: %s",
