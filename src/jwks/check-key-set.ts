@@ -10,7 +10,7 @@ import type { TransportResponse } from "../http/transport.js";
 import { algorithmOf, isAlgorithm } from "../jwt/algorithms.js";
 import type { JWK } from "../jwt/key.js";
 import { KeyChecks, type KeySetCheck, type KeySetRule, plainKid } from "./key-checks.js";
-import { MAX_KEY_SET_KEYS, wordsOfShape, wordsOfText } from "./key-set-shape.js";
+import { MAX_KEY_SET_KEYS, whyNoJson, wordsOfShape } from "./key-set-shape.js";
 import {
   keySetRequest,
   MAX_KEY_SET_BYTES,
@@ -109,14 +109,8 @@ async function fetched(
     checks.push({ rule: "json", outcome: "fail", detail });
     return undefined;
   }
-  const reason = parsed.ok
-    ? ""
-    : parsed.reason === "not-utf8"
-      ? "not UTF-8"
-      : `not JSON${wordsOfText(response.body)}`;
-  checks.push(
-    verdict("json", parsed.ok, parsed.ok ? countOf(response.body.length, "byte") : `the body is ${reason}`),
-  );
+  const detail = parsed.ok ? countOf(response.body.length, "byte") : `the body is ${whyNoJson(response)}`;
+  checks.push(verdict("json", parsed.ok, detail));
   return parsed.ok ? { value: parsed.value } : undefined;
 }
 

@@ -1,7 +1,10 @@
 // How large a key set may be, what people serve in place of one, and misspelt keys.
 
-import { decodeBase64url, isBase64url } from "../core/bytes.js";
+import { decodeBase64url, decodeUtf8, isBase64url } from "../core/bytes.js";
+import { onlyValue } from "../core/headers.js";
 import { isObject } from "../core/json.js";
+import { shown } from "../core/shown.js";
+import type { TransportResponse } from "../http/transport.js";
 import { isAlgorithm } from "../jwt/algorithms.js";
 
 /** A key set with more keys is refused. */
@@ -51,9 +54,28 @@ export function wordsOfShape(document: unknown): string {
   return shape === undefined || shape === "other" ? "" : `: ${WORDS[shape]}`;
 }
 
-/** The same of a body that is not JSON. */
-export function wordsOfText(body: Uint8Array): string {
-  return body.length === 0 ? ": it is empty" : wordsOfShape(new TextDecoder().decode(body.subarray(0, 200)));
+/**
+ * Why an answer with status 200 is no JSON, as far as its first bytes and `Content-Encoding` show it: "not JSON: it is
+ * empty". Gzip is unpacked before, so what still begins as gzip could not be.
+ */
+export function whyNoJson({ body, headers }: Pick<TransportResponse, "body" | "headers">): string {
+  if (body.length === 0) return "not JSON: it is empty";
+  if (startsWith(body, [0x1f, 0x8b])) return "not JSON: its gzip is damaged, cut off, or in gzip once more";
+  if (startsWith(body, UTF8_MARK)) return "not JSON: it begins with a byte order mark";
+  const isUtf16 = startsWith(body, [0xff, 0xfe]) || startsWith(body, [0xfe, 0xff]);
+  if (isUtf16 || body.subarray(0, 2).includes(0)) return "not JSON: it is UTF-16, and not UTF-8";
+  if (decodeUtf8(body) !== undefined)
+    return `not JSON${wordsOfShape(new TextDecoder().decode(body.subarray(0, 200)))}`;
+  const coding = onlyValue(headers, "content-encoding");
+  return coding === undefined || /^(?:x-)?gzip$|^identity$/i.test(coding)
+    ? "not UTF-8"
+    : `not JSON: it is compressed as ${shown(coding, 20)}, and only gzip was asked for`;
+}
+
+const UTF8_MARK = [0xef, 0xbb, 0xbf];
+
+function startsWith(bytes: Uint8Array, start: readonly number[]): boolean {
+  return start.every((byte, index) => bytes[index] === byte);
 }
 
 function shapeOfText(text: string): OtherShape {

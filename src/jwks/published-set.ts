@@ -6,6 +6,7 @@ import { shown } from "../core/shown.js";
 import type { TransportResponse } from "../http/transport.js";
 import type { JWK } from "../jwt/key.js";
 import type { Jwks } from "./key-set.js";
+import { whyNoJson } from "./key-set-shape.js";
 import {
   cacheDirectives,
   keySetRequest,
@@ -44,12 +45,13 @@ export function publishedSetFetcher(url: string, options: RemoteKeysOptions): ()
   };
 }
 
-function readPublished({ status, headers, body, truncated }: TransportResponse): PublishedSet {
+function readPublished(response: TransportResponse): PublishedSet {
+  const { status, headers, body, truncated } = response;
   if (status !== 200) return { ok: false, detail: `The host answered ${status}.` };
   if (truncated || body.length > MAX_KEY_SET_BYTES)
     return { ok: false, detail: `The host shows more than ${MAX_KEY_SET_BYTES} bytes.` };
   const parsed = parseJson(body);
-  const fault = parsed.ok ? verificationKeys(parsed.value, {}) : "a body that is not JSON";
+  const fault = parsed.ok ? verificationKeys(parsed.value, {}) : `a body that is ${whyNoJson(response)}`;
   if (!parsed.ok || typeof fault === "string") return { ok: false, detail: `The host shows ${fault}.` };
   const { keys } = parsed.value as { keys: readonly unknown[] };
   // Listeners pass over what is no key; here it says that the set is another one.

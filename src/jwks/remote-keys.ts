@@ -10,6 +10,7 @@ import { checkOptions, type OptionNames } from "../core/options.js";
 import { wholeUrl } from "../core/target-url.js";
 import { publicAddresses, type Transport, type TransportResponse } from "../http/transport.js";
 import type { KeyResolver, ResolvedKey } from "../jwt/verify.js";
+import { whyNoJson } from "./key-set-shape.js";
 import { type KeyRules, type VerificationKeys, verificationKeys } from "./verification-keys.js";
 
 const PAUSE_AFTER_UNKNOWN_KID_MS = 30_000;
@@ -253,7 +254,7 @@ function readKeySet(response: TransportResponse, rules: KeyRules): FetchedKeys {
   if (response.truncated || response.body.length > MAX_KEY_SET_BYTES)
     return invalid(`more than ${MAX_KEY_SET_BYTES} bytes`);
   const parsed = parseJson(response.body);
-  const keys = parsed.ok ? verificationKeys(parsed.value, rules) : "a body that is not JSON";
+  const keys = parsed.ok ? verificationKeys(parsed.value, rules) : `a body that is ${whyNoJson(response)}`;
   return typeof keys === "string"
     ? invalid(keys)
     : { ok: true, keys, freshForMs: freshSeconds(response.headers) * 1000 };
