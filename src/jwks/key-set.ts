@@ -12,7 +12,7 @@ import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import { shownAs } from "../core/shown.js";
 import { type Algorithm, checkAlgorithm } from "../jwt/algorithms.js";
 import { importPrivateKey, importPublicKey, type JWK, publicMembers, type SigningKey } from "../jwt/key.js";
-import { canonicalJwk } from "../jwt/key-material.js";
+import { canonicalJwk, readKey } from "../jwt/key-material.js";
 import { type KeyLife, type KeyState, timesOf } from "./life-cycle.js";
 
 /** A key of a key set with both halves. `console.log` does not show the private members. */
@@ -59,6 +59,8 @@ export async function generateKey(options: KeyOptions): Promise<KeyRecord> {
   return importKey(await exportJWK(privateKey), options);
 }
 
+const JWK_ONLY = "importKey takes a private JWK; readSigningKey of hookproof/node reads other forms";
+
 /**
  * Makes a key record of a private JWK that was generated elsewhere (specification 5.2, JWT method, step 1).
  *
@@ -78,9 +80,10 @@ export async function importKey(given: JWK, options: KeyOptions): Promise<KeyRec
   checkOptions("importKey", options, NAMES);
   const { alg, state = "active", clock = systemClock } = options;
   if (isNotGiven(given)) throw notGiven("key", given, "KEY_UNFIT");
-  if (typeof given !== "object" || given === null)
-    throw new TypeError("importKey takes a private JWK; readSigningKey of hookproof/node reads other forms");
-  const privateJwk = canonicalJwk(given);
+  if (typeof given !== "object" || given === null) throw new TypeError(JWK_ONLY);
+  const read = readKey(given);
+  if (read.form !== "jwk") throw new TypeError(JWK_ONLY);
+  const privateJwk = read.jwk;
   await checkHalves(privateJwk, alg);
   const createdAt = clock.now();
   const kid = options.kid ?? (await defaultKid(privateJwk, createdAt));

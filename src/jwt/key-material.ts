@@ -1,16 +1,21 @@
 // Reads private keys from the texts that people have them in, and makes them canonical.
 
 import type { JWK } from "jose";
-import { concatBytes, decodeUtf8, encodeBase64, encodeBase64url, NO_TEXT } from "../core/bytes.js";
+import { concatBytes, decodeUtf8, encodeBase64url, NO_TEXT } from "../core/bytes.js";
+import type { HookproofError } from "../core/errors.js";
 import { isObject } from "../core/json.js";
 import { shown } from "../core/shown.js";
+import {
+  DAMAGED,
+  encrypted,
+  latin1,
+  PUBLIC,
+  type ReadKey,
+  readDer,
+  refuseBytes,
+  SEQUENCE,
+} from "./key-der.js";
 import { unfitKey } from "./unfit-key.js";
-
-/** A private key as it was found: a canonical JWK, PKCS#8 in DER, or a PEM that is still encrypted. */
-type ReadKey =
-  | { readonly form: "jwk"; readonly jwk: JWK }
-  | { readonly form: "pkcs8"; readonly der: Uint8Array<ArrayBuffer> }
-  | { readonly form: "encrypted"; readonly pem: string };
 
 /** No key is longer, and no text that has one should be. */
 const MAX_LENGTH = 262_144;
@@ -32,10 +37,10 @@ function readBytes({ buffer, byteOffset, byteLength }: ArrayBufferView): ReadKey
   const text = decodeUtf8(bytes);
   if (text !== undefined && !text.includes("\0")) return readText(text, 0);
   if (bytes[0] === SEQUENCE) return readDer(bytes);
+  refuseBytes(bytes);
   throw unfitKey(NO_TEXT);
 }
 
-const PUBLIC = "is a public key; signing needs the private one";
 const NO_KEY = "is neither a PEM nor the JSON of a JWK";
 
 function readText(text: string, depth: number): ReadKey {
@@ -52,7 +57,47 @@ function readText(text: string, depth: number): ReadKey {
     return typeof json === "string" ? readText(json, depth + 1) : readMembers(json, depth + 1);
   if (plain.includes("-----BEGIN ")) return readPem(plain);
   if (/-----BEGIN(?:%20|\+)/.test(plain)) return readText(fromUrl(plain), depth + 1);
-  return readBase64(value, depth) ?? refuseText(value, plain);
+  const { keys, refusal } = keysAmong(plain, depth);
+  if (keys.length > 1) throw unfitKey(SEVERAL);
+  const key = readHex(plain) ?? keys[0] ?? readBase64(value, depth);
+  if (key) return key;
+  throw refusal ?? refusedText(value, plain);
+}
+
+const SEVERAL = "is one of several private keys in the text; give one alone";
+
+/** The keys of lines such as `NAME=value`, as a file of .env, YAML or a Secret has them; other lines may be no key. */
+function keysAmong(text: string, depth: number): { keys: ReadKey[]; refusal: unknown } {
+  const keys: ReadKey[] = [];
+  let refusal: unknown;
+  for (const line of text.split("\n", MAX_LINES)) {
+    const named = line.trim();
+    const value = withoutQuotes(withoutName(named));
+    if (value === named || value.length < MIN_LENGTH) continue;
+    try {
+      const key = readHex(value) ?? readBase64(value, depth);
+      if (key) keys.push(key);
+    } catch (error) {
+      refusal ??= error; // of a certificate, or of the first of several lines
+    }
+  }
+  return { keys, refusal };
+}
+
+/** Of the base64 of the shortest key in DER, Ed25519's, the half. */
+const MIN_LENGTH = 32;
+
+/** More than any file of settings has. */
+const MAX_LINES = 1_000;
+
+/** DER as `xxd -p` writes it. */
+function readHex(text: string): ReadKey | undefined {
+  const digits = text.replace(/[\s:]/g, "");
+  if (digits.length % 2 !== 0 || !/^[\da-f]+$/i.test(digits)) return undefined;
+  const bytes = Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+  if (bytes[0] === SEQUENCE) return readDer(bytes);
+  refuseBytes(bytes);
+  return undefined;
 }
 
 /** `NAME=value` of .env, `export NAME=value` of a shell, `name: value` of YAML; padding of base64 is no value. */
@@ -129,20 +174,20 @@ function exported(key: Readonly<Record<string, unknown>>): unknown {
   }
 }
 
-function refuseText(text: string, whole: string): never {
+function refusedText(text: string, whole: string): HookproofError {
   if (/^(?:ssh-|ecdsa-)\S+ AAAA/.test(text))
-    throw unfitKey("is a public key of OpenSSH; signing needs the private one");
+    return unfitKey("is a public key of OpenSSH; signing needs the private one");
   if (/^\S+\.(?:pem|key|json|jwk|p8|der|p12|pfx)$/.test(text) || /^(?:~|\.{0,2})\/\S+$/.test(text))
-    throw unfitKey("is the name of a file; give what is in it");
+    return unfitKey("is the name of a file; give what is in it");
   if (/BEGIN\s(?:[A-Z0-9]{1,20}\s){0,3}PRIVATE\sKEY/.test(text))
-    throw unfitKey(
+    return unfitKey(
       "has BEGIN … PRIVATE KEY without five hyphens and plain spaces around it; a text program has changed them",
     );
   if (whole.startsWith("PuTTY-User-Key-File"))
-    throw unfitKey("is in PuTTY's own form, which is not read: export it as a PEM");
+    return unfitKey("is in PuTTY's own form, which is not read: export it as a PEM");
   if (text.startsWith("<RSAKeyValue"))
-    throw unfitKey("is in .NET's XML, which is not read: export it as a PEM");
-  throw unfitKey(NO_KEY);
+    return unfitKey("is in .NET's XML, which is not read: export it as a PEM");
+  return unfitKey(NO_KEY);
 }
 
 /** Base64 of a PEM, of a JWK, or of the bytes of a key; also as one of several lines, as in a Secret of Kubernetes. */
@@ -150,12 +195,21 @@ function readBase64(text: string, depth: number): ReadKey | undefined {
   const start = text.indexOf(PEM_IN_BASE64);
   const [base64 = ""] = /^[\w+/\s-]*/.exec(text.slice(Math.max(start, 0)).replace(/\\[rn]/g, "")) ?? [];
   if (start < 0 && withoutPadding(text.replace(/\\[rn]/g, "")) !== base64.trimEnd()) return undefined;
-  const bytes = bytesOf(base64.replace(/\s/g, ""));
+  const characters = base64.replace(/\s/g, "");
+  // What follows on the next line may leave one character too many.
+  const isOdd = start >= 0 && characters.length % 4 === 1;
+  const bytes = bytesOf(isOdd ? characters.slice(0, -1) : characters);
   if (bytes?.[0] === SEQUENCE) return readDer(bytes);
+  if (bytes) refuseBytes(bytes);
   // Bytes of a line that follows the key's are behind its end.
-  const inner = bytes && (start < 0 ? decodeUtf8(bytes) : latin1(bytes));
+  const inner = bytes && (start < 0 ? decodeUtf8(bytes) : throughEnd(latin1(bytes)));
   const isKey = /^\uFEFF?\s*(?:-----BEGIN |\{|LS0tLS1CRUdJTi)/.test(inner ?? "");
   return isKey ? readText(inner ?? "", depth + 1) : undefined;
+}
+
+function throughEnd(pem: string): string {
+  const end = pem.indexOf("-----", pem.lastIndexOf("-----END ") + 9);
+  return end < 0 ? pem : pem.slice(0, end + 5);
 }
 
 /** An expression would begin again at each of many such characters. */
@@ -176,10 +230,6 @@ function bytesOf(text: string): Uint8Array<ArrayBuffer> | undefined {
   } catch {
     return undefined;
   }
-}
-
-function latin1(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
 }
 
 interface Block {
@@ -210,7 +260,7 @@ function readPem(text: string): ReadKey {
     if (/PUBLIC KEY|CERTIFICATE/.test(labels)) throw unfitKey(`${PUBLIC} (the PEM has ${labels})`);
     throw unfitKey(`cannot be read: the PEM has no private key, but ${labels}`);
   }
-  if (another !== undefined) throw unfitKey("is one of several private keys in the text; give one alone");
+  if (another !== undefined) throw unfitKey(SEVERAL);
   const lines = block.body
     .replace(/\\+(?:r|u000d)/g, "")
     .replace(/\\+(?:n|u000a)/g, "\n")
@@ -233,20 +283,6 @@ function damaged(base64: string): string {
   return `cannot be read: the PEM has ${shown(other)} in it, which is no base64; its lines end with a line break, or with \\n`;
 }
 
-/** What is wrong with a PEM that holds no key. */
-export const DAMAGED = "cannot be read: the PEM is damaged or of an unknown kind";
-
-/** In the lines that OpenSSL wants; the old form has header lines before an empty one. */
-function encrypted(label: string, lines: readonly string[]): ReadKey {
-  const trimmed = lines.map((line) => line.trim().replace(/\\$/, ""));
-  const headers = trimmed.filter((line) => line.includes(":"));
-  const base64 = trimmed.filter((line) => !line.includes(":")).flatMap((line) => line.split(/\s+/));
-  const body = base64.join("").match(/.{1,64}/g) ?? [];
-  const head = headers.length > 0 ? [...headers, ""] : [];
-  const pem = [`-----BEGIN ${label}-----`, ...head, ...body, `-----END ${label}-----`, ""].join("\n");
-  return { form: "encrypted", pem };
-}
-
 /** The kind of the key stands in it unencrypted. What works was tried with OpenSSH 9.2 and OpenSSL 3.0. */
 function ofOpenSsh(bytes: Uint8Array): string {
   if (latin1(bytes.subarray(0, 400)).includes("ssh-ed25519"))
@@ -254,101 +290,44 @@ function ofOpenSsh(bytes: Uint8Array): string {
   return "is in OpenSSH's own form; convert a copy of it, which is changed in place: ssh-keygen -p -m PKCS8 -f key";
 }
 
-const INTEGER = 0x02;
-const BIT_STRING = 0x03;
-const OCTET_STRING = 0x04;
-const SEQUENCE = 0x30;
-const CURVE = 0xa0;
-const VERSION = /* @__PURE__ */ Uint8Array.of(INTEGER, 1, 0);
-/** The algorithm identifier of RSA keys: rsaEncryption, NULL (RFC 8017, A.1). */
-const RSA = /* @__PURE__ */ Uint8Array.of(0x30, 13, 6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 1, 1, 5, 0);
-/** The object identifier ecPublicKey (RFC 5480, 2.1.1). */
-const EC = /* @__PURE__ */ Uint8Array.of(6, 7, 0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1);
-
-/** The key of DER as PKCS#8 of version 0 (RFC 5208), which everything imports. */
-function readDer(bytes: Uint8Array): ReadKey {
-  const [outer] = derElements(bytes) ?? [];
-  const inner = outer?.tag === SEQUENCE ? (derElements(outer.content) ?? []) : [];
-  const tags = inner.slice(0, 3).map(({ tag }) => tag);
-  const [first, second, third] = inner;
-  const pkcs8 = (algorithm: Uint8Array, key: Uint8Array): ReadKey => ({
-    form: "pkcs8",
-    der: derOf(SEQUENCE, VERSION, algorithm, derOf(OCTET_STRING, key)),
-  });
-  if (`${tags}` === `${[INTEGER, SEQUENCE, OCTET_STRING]}` && second && third)
-    return pkcs8(second.whole, third.content);
-  if (`${tags}` === `${[INTEGER, INTEGER, INTEGER]}` && outer) return pkcs8(RSA, outer.whole);
-  if (first?.tag === INTEGER && second?.tag === OCTET_STRING && outer) {
-    const curve = inner.find(({ tag }) => tag === CURVE);
-    if (curve === undefined) throw unfitKey("does not name its curve, as a SEC1 key must");
-    return pkcs8(derOf(SEQUENCE, EC, curve.content), outer.whole);
-  }
-  if (first?.tag === SEQUENCE && second?.tag === OCTET_STRING && outer)
-    return encrypted("ENCRYPTED PRIVATE KEY", [encodeBase64(outer.whole)]);
-  if (first?.tag === SEQUENCE && second?.tag === BIT_STRING) throw unfitKey(PUBLIC);
-  if (`${tags}` === `${[SEQUENCE, SEQUENCE, BIT_STRING]}`) throw unfitKey(`${PUBLIC} (it is a certificate)`);
-  if (inner.length === 2 && `${tags}` === `${[INTEGER, INTEGER]}`) throw unfitKey(PUBLIC);
-  if (`${tags}` === `${[INTEGER, SEQUENCE, SEQUENCE]}`)
-    throw unfitKey(
-      "is in a PKCS#12 file; take it out: openssl pkcs12 -in key.p12 -nocerts -nodes -out key.pem (it asks for the passphrase)",
-    );
-  throw unfitKey(DAMAGED);
-}
-
-interface Element {
-  readonly tag: number;
-  readonly content: Uint8Array;
-  readonly whole: Uint8Array;
-}
-
-/** The elements that follow each other; nothing where one is cut off. */
-function derElements(bytes: Uint8Array): Element[] | undefined {
-  const elements: Element[] = [];
-  for (let offset = 0; offset < bytes.length; ) {
-    const [tag = 0, short = 0] = bytes.subarray(offset, offset + 2);
-    const more = short < 0x80 ? 0 : short & 0x7f;
-    if (more > 3) return undefined;
-    const start = offset + 2 + more;
-    const long = bytes.subarray(offset + 2, start).reduce((sum, byte) => sum * 256 + byte, 0);
-    const end = start + (more === 0 ? short : long);
-    if (end > bytes.length) return undefined;
-    elements.push({ tag, content: bytes.subarray(start, end), whole: bytes.subarray(offset, end) });
-    offset = end;
-  }
-  return elements;
-}
-
-function derOf(tag: number, ...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const content = concatBytes(parts);
-  const { length } = content;
-  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 255];
-  return concatBytes([Uint8Array.of(tag, ...size), content]);
-}
-
 /** The members that are bytes or numbers in base64url, for every kind of key (RFC 7518 section 6, RFC 8037). */
 const NUMBERS = ["n", "e", "d", "p", "q", "dp", "dq", "qi"] as const;
 const OF_32_OCTETS = ["x", "y", "d"] as const;
 
+/** The names of kinds and curves as RFC 7518 and RFC 8037 write them, by other spellings of them in small letters. */
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ["rsa", "RSA"],
+  ["ec", "EC"],
+  ["okp", "OKP"],
+  ["p-256", "P-256"],
+  ["p256", "P-256"],
+  ["prime256v1", "P-256"],
+  ["secp256r1", "P-256"],
+  ["ed25519", "Ed25519"],
+]);
+
 /**
  * The same key as RFC 7518 writes it: base64url without padding, numbers of RSA without leading zeros, coordinates of
- * P-256 with 32 octets, and `EdDSA` where WebCrypto writes `Ed25519` (RFC 9864).
+ * P-256 with 32 octets, `EdDSA` where WebCrypto writes `Ed25519` (RFC 9864), and kinds and curves by their own names.
  *
  * @throws {HookproofError} KEY_UNFIT for a member that is no such number
  */
 export function canonicalJwk(jwk: JWK): JWK {
   const canonical: Record<string, unknown> = { ...jwk };
-  if (jwk.kty === "OKP" && jwk.alg === "Ed25519") canonical.alg = "EdDSA";
-  const isFixed = (jwk.kty === "EC" && jwk.crv === "P-256") || (jwk.kty === "OKP" && jwk.crv === "Ed25519");
-  const names = jwk.kty === "RSA" ? NUMBERS : isFixed ? OF_32_OCTETS : [];
+  for (const name of ["kty", "crv"] as const)
+    canonical[name] = NAMES.get(String(jwk[name]).toLowerCase()) ?? jwk[name];
+  if (canonical.crv === undefined) delete canonical.crv;
+  const { kty, crv } = canonical;
+  if (kty === "OKP" && jwk.alg === "Ed25519") canonical.alg = "EdDSA";
+  const isFixed = (kty === "EC" && crv === "P-256") || (kty === "OKP" && crv === "Ed25519");
+  const names = kty === "RSA" ? NUMBERS : isFixed ? OF_32_OCTETS : [];
   for (const name of names) {
     const text = canonical[name];
     if (text === undefined) continue;
     const bytes = typeof text === "string" ? bytesOf(text.replace(/[\s=]/g, "")) : undefined;
     if (bytes === undefined || bytes.length === 0)
       throw unfitKey(`has a member ${name} that is not base64url`);
-    canonical[name] = encodeBase64url(
-      jwk.kty === "RSA" ? minimal(bytes) : of32Octets(name, bytes, jwk.kty === "EC"),
-    );
+    canonical[name] = encodeBase64url(kty === "RSA" ? minimal(bytes) : of32Octets(name, bytes, kty === "EC"));
   }
   return canonical as unknown as JWK;
 }

@@ -6,7 +6,7 @@ import { shown } from "../core/shown.js";
 import { ALGORITHM_FACTS, type Algorithm, checkAlgorithm } from "./algorithms.js";
 import { isOfLowOrder } from "./ed25519.js";
 import { readKey } from "./key-material.js";
-import { checkUse, DECRYPT_FIRST, nameIn } from "./unfit-key.js";
+import { checkUse, DECRYPT_FIRST, kindOf, nameIn } from "./unfit-key.js";
 
 export type { JWK };
 
@@ -111,8 +111,19 @@ async function importKey(key: JWK | CryptoKey, alg: Algorithm): Promise<CryptoKe
     const { kty, d, p, q, dp, dq, qi } = key;
     if (kty === "RSA" && d !== undefined && [p, q, dp, dq, qi].includes(undefined))
       throw unfit(alg, "lacks some of p, q, dp, dq and qi: export it with all of them, or as a PEM");
-    throw unfit(alg, "cannot be imported: its kty, crv or members do not make such a key");
+    throw unfit(alg, whyNoKey(key, alg));
   }
+}
+
+/** The first thing that keeps a JWK from being such a key. */
+function whyNoKey(jwk: JWK, alg: Algorithm): string {
+  const { kty, crv } = ALGORITHM_FACTS[alg];
+  const members = kty === "RSA" ? ["n", "e"] : kty === "EC" ? ["x", "y"] : ["x"];
+  if (jwk.kty !== kty || jwk.crv !== crv) return `cannot be imported: it is of the kind ${kindOf(jwk)}`;
+  const lacking = members.find((name) => jwk[name as keyof JWK] === undefined);
+  return lacking === undefined
+    ? "cannot be imported: its members do not belong together, or are no such key"
+    : `cannot be imported: it has no member ${lacking}`;
 }
 
 /** What the JWK is for (`use`, and an `alg` that WebCrypto knows by another name) is not WebCrypto's to judge. */

@@ -8,7 +8,7 @@ export const DECRYPT_FIRST =
 
 /** A name in a key as it may be shown. What is too long for one may be a part of a private key, in the wrong place. */
 export function nameIn(value: unknown): unknown {
-  return value === undefined || (typeof value === "string" && /^[\w-]{1,9}$/.test(value)) ? value : "…";
+  return value === undefined || (typeof value === "string" && /^[\w-]{1,16}$/.test(value)) ? value : "…";
 }
 
 /** An unfit key of which the algorithm does not matter. */
@@ -24,4 +24,12 @@ export function unfitKey(reason: string): HookproofError {
 export function checkUse({ use = "sig", key_ops: ops = ["sign"] }: JWK): void {
   const other = use !== "sig" ? "use" : Array.isArray(ops) && ops.includes("sign") ? "" : "key_ops";
   if (other) throw unfitKey(`is not for signing (${other})`);
+}
+
+/** The kind of a JWK as it says it itself. */
+export function kindOf({ kty, crv }: JWK): string {
+  return [kty, crv]
+    .filter((name) => name !== undefined)
+    .map(nameIn)
+    .join(" ");
 }

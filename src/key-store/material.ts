@@ -13,8 +13,9 @@ import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import { shown } from "../core/shown.js";
 import { type Algorithm, algorithmOf, KINDS_OF_KEY } from "../jwt/algorithms.js";
 import type { JWK, SigningKey } from "../jwt/key.js";
-import { DAMAGED, readKey } from "../jwt/key-material.js";
-import { checkUse, nameIn, unfitKey } from "../jwt/unfit-key.js";
+import { DAMAGED } from "../jwt/key-der.js";
+import { readKey } from "../jwt/key-material.js";
+import { checkUse, kindOf, nameIn, unfitKey } from "../jwt/unfit-key.js";
 
 /**
  * A private key to import: a JWK (an object or its text) or a PEM (PKCS#8, PKCS#1, SEC1, encrypted or not), in any of the
@@ -107,8 +108,7 @@ function jwkOf(key: KeyObject): JWK {
 /** The algorithm of a key that does not name it: each kind of key has only one. */
 export function checkedAlgorithmOf(jwk: JWK): Algorithm {
   const alg = algorithmOf(jwk);
-  if (alg === undefined)
-    throw unfitKey(`is of the kind ${shown([jwk.kty, jwk.crv].map(nameIn))}; it must be ${KINDS_OF_KEY}`);
+  if (alg === undefined) throw unfitKey(`is of the kind ${kindOf(jwk)}; it must be ${KINDS_OF_KEY}`);
   return alg;
 }
 

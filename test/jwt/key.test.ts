@@ -80,7 +80,7 @@ describe("KEY_UNFIT", () => {
       "no PEM at all",
       () => "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
       "ES256",
-      /neither a PEM nor the JSON of a JWK/,
+      /is 32 octets and nothing else, as a secret is/,
     ],
     [
       "a damaged PEM",

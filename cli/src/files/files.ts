@@ -1,4 +1,5 @@
 // The user's folders, and files that only their owner can read.
+import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import {
   chmodSync,
@@ -320,7 +321,13 @@ export async function readKeyFile(path: string, io?: Io): Promise<string> {
   const [name, bytes] =
     io && path === "-" ? [STANDARD_INPUT, await readInput(io)] : [path, await readBytes(path)];
   const isDer = bytes[0] === SEQUENCE && bytes.subarray(0, 8).some((byte) => byte < 9);
-  return isDer ? bytes.toString("base64") : textOf(bytes, name);
+  // A key store of Java, and the octets of a bare key: the reader of keys says what they are.
+  const isNoText = /^(?:feedfeed|cececece)/.test(bytes.toString("hex", 0, 4)) || isBare(bytes);
+  return isDer || isNoText ? bytes.toString("base64") : textOf(bytes, name);
+}
+
+function isBare(bytes: Buffer): boolean {
+  return [32, 64].includes(bytes.length) && !isUtf8(bytes);
 }
 
 /** The bytes of JSON or of a request, in a file or standard input (`-`), without a byte order mark in front. */
