@@ -57,6 +57,27 @@ it.each<[readonly string[], Record<string, string>, string]>([
   expect([code, shown]).toEqual([said === "" ? 0 : 3, expect.stringContaining(said)]);
 });
 
+it.each([15, 20, 24, 64, 65])(
+  "sign says of a secret of Standard Webhooks with %i bytes what send says",
+  async (bytes) => {
+    const file = join(temporaryFolder(), "secret.txt");
+    writeFileSync(file, `whsec_${Buffer.alloc(bytes, 7).toString("base64")}`, { mode: 0o600 });
+    const flags = [LISTENER, "--scheme", "standard-webhooks", "--secret-file", file, "--data", "{}"];
+    const refused = bytes < 16 ? "too few to be a secret" : "";
+    const warned =
+      bytes < 24 || bytes > 64 ? `The secret has ${bytes} bytes; Standard Webhooks wants 24 to 64.` : "";
+    for (const argv of [
+      ["sign", ...flags],
+      ["send", ...flags, "--dry-run"],
+    ]) {
+      const [exit, said] = await outcome(argv);
+      expect(exit === 0).toBe(refused === "");
+      expect(said).toContain(refused || warned);
+      expect(said.includes("wants 24 to 64")).toBe(refused === "" && warned !== "");
+    }
+  },
+);
+
 it("a failed handshake of TLS is told by OpenSSL's own words, however deep they lie", () => {
   const hint = (words: string) => {
     const cause = new Error("TLS failed", { cause: new Error(`write EPROTO ${words}`) });
@@ -190,6 +211,40 @@ describe("data whose quotes a shell has changed", () => {
       2,
       expect.stringMatching(/PAYLOAD_NOT_JSON.*Your shell has changed the quotes/s),
     ]);
+  });
+  it.each(["{\u201ca\u201d:1}", "{\u2018a\u2019:1}", "{\u201ea\u201c:1}"])(
+    "or a text program: %s",
+    async (data) => {
+      const argv = ["send", LISTENER, "--secret-file", path("secret.txt"), "--dry-run", "--data", data];
+      expect(await outcome(argv)).toEqual([2, expect.stringMatching(/PAYLOAD_NOT_JSON.*straight quotes/s)]);
+    },
+  );
+  it.each(["'a=1'", 'a={\\"b\\":1}', "user={id:1}", "a=[{id:1}]"])("also of --set: %s", async (set) => {
+    const argv = ["send", LISTENER, "--secret-file", path("secret.txt"), "--dry-run", "--set", set];
+    expect(await outcome(argv)).toEqual([2, expect.stringMatching(/USAGE.*wrong quotes.*Your shell/s)]);
+  });
+  it.each(["a='1'", "a=it's", "a=[draft]", "a=[12:30]", "a={}", "a=(b:1)", 'a={"b":1}'])(
+    "what --set may mean is taken: %s",
+    async (set) => {
+      const argv = ["send", LISTENER, "--secret-file", path("secret.txt"), "--dry-run", "--set", set];
+      expect((await outcome(argv))[0]).toBe(0);
+    },
+  );
+  it("and a --header that cmd.exe leaves in single quotes", async () => {
+    const argv = ["send", LISTENER, "--secret-file", path("secret.txt"), "--dry-run", "--data", "{}"];
+    expect(await outcome([...argv, "--header", "'X-Key:abc'"])).toEqual([
+      2,
+      expect.stringMatching(/HEADER_INVALID.*stands in single quotes/s),
+    ]);
+  });
+  it("lines of a batch that are no JSON speak of lines, and not of a program", async () => {
+    const argv = ["send", LISTENER, "--secret-file", path("secret.txt"), "--batch", "--data", '{\n"a":1\n}'];
+    const [exit, said] = await outcome(argv);
+    expect([exit, said]).toEqual([
+      2,
+      expect.stringContaining("line 1: It is not JSON: each line is one whole event"),
+    ]);
+    expect(said).not.toContain("JSON.stringify");
   });
   it.each(['{"a":1', "text", '{"a" 1}', "[1,]", "'"])("is not suspected: %s", async (data) => {
     const argv = ["send", LISTENER, "--secret-file", path("secret.txt"), "--dry-run", "--data", data];

@@ -187,11 +187,30 @@ it.each([
   ['"whsec_', "stands in quotes: take them away"],
   ["'v1,whsec_", "begins with v1,, which names a version"],
   [" whsec_", "has white space in front: take it away"],
-  ["\n\uFEFFwhsec_", "has white space in front: take it away"],
+  ["\n\uFEFFwhsec_", "begins with a byte order mark: take it away"],
+  ["WEBHOOK_SECRET=whsec_", "has something in front of its prefix, such as the name of a variable"],
+  ["Bearer whsec_", "has something in front of its prefix"],
   ["WHSEC_", "has its prefix in capitals"],
   ["secret_", "does not begin with whsec_"],
 ])("a secret that begins with %j is refused with what is in front of it", (before, said) => {
   const secrets = `${before}${Buffer.alloc(24, 7).toString("base64")}`;
+  const refused = expect.objectContaining({ code: "SECRET_INVALID", message: expect.stringContaining(said) });
+  expect(() => standardWebhooksVerifier({ secrets })).toThrow(refused);
+});
+
+it.each([
+  ["behind a prefix", "whsec_whsec_AAAA", "has a prefix twice: are these two secrets?"],
+  ["two in one text", "whsec_AAAA whsec_BBBB", "has a prefix twice"],
+  ["hidden by a page", "whsec_\u2022\u2022\u2022\u2022\u2022\u2022", "has signs in place of its characters"],
+  ["cut by a page", "whsec_MfKQ...", "has signs in place of its characters"],
+  [
+    "out of a list",
+    "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw,",
+    "ends with ,, which belongs to what stands around it",
+  ],
+  ["out of code", 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"', 'ends with ", which belongs'],
+  ["in the other alphabet", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLa-_", "in the standard alphabet"],
+])("a secret %s is refused as what it is", (_, secrets, said) => {
   const refused = expect.objectContaining({ code: "SECRET_INVALID", message: expect.stringContaining(said) });
   expect(() => standardWebhooksVerifier({ secrets })).toThrow(refused);
 });

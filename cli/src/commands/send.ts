@@ -159,6 +159,7 @@ async function printRequest(
   });
   const { url, headers, body, eventId } = request;
   const curl = args.flag("curl") ? curlCommand(request) : undefined;
+  for (const warning of target.signer.warnings ?? []) out.warn(warning);
   out.note(`signed with ${target.proof}`);
   out.document({
     type: "send",

@@ -51,6 +51,7 @@ export const sign: Command = {
       plainHttpHosts,
     });
     const { headers, eventId, body } = request;
+    for (const warning of target.signer.warnings ?? []) out.warn(warning);
     out.note(`signed with ${target.proof}`);
     out.document({
       type: "sign",

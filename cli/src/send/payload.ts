@@ -93,12 +93,16 @@ export function eventOf(
         hint: existsSync(data)
           ? `Did you mean --data @${data}?`
           : isOfShell(data)
-            ? "Your shell has changed the quotes, as PowerShell and cmd.exe do: give the data as a file, --data @file.json, or on standard input, --data -."
-            : "Such as --data '{\"a\":1}', or --data @file.json; a text has quotes of its own: --data '\"text\"'",
+            ? `${OF_SHELL}: give the data as a file, --data @file.json, or on standard input, --data -.`
+            : /[\u201c\u201d\u201e\u2018\u2019]/.test(data)
+              ? 'JSON has straight quotes, "; a text program has written others in their place, such as \u201c and \u201d.'
+              : "Such as --data '{\"a\":1}', or --data @file.json; a text has quotes of its own: --data '\"text\"'",
       },
     );
   }
 }
+
+const OF_SHELL = "Your shell has changed the quotes, as PowerShell and cmd.exe do";
 
 /** Whether a text is JSON but for its quotes: taken away, escaped, or single ones that a shell should have taken. */
 function isOfShell(data: string): boolean {
@@ -139,6 +143,9 @@ function assign(root: Container, assignment: string): void {
   const last = names.pop();
   if (last === undefined || last === "" || names.includes(""))
     throw usageError(`--set must look like a.b=1, not ${JSON.stringify(assignment)}.`);
+  // cmd.exe leaves single quotes where they are, and PowerShell 5 takes double ones away.
+  if (/^'.*'$/s.test(assignment) || /^\[?\s*[{[]\s*(?:\\"|[A-Za-z_][\w.-]*\s*:)/.test(text))
+    throw usageError(`--set: ${JSON.stringify(assignment)} has the wrong quotes.`, `${OF_SHELL}.`);
   let place = root;
   for (const name of names) {
     const inner = Object.hasOwn(place, name)

@@ -151,6 +151,8 @@ function lineOf(line: string): HeaderPair {
 
 function partsOf(text: string): HeaderPair {
   const [, name = "", given = ""] = /^([^:]*):[ \t]*(.*)$/s.exec(text) ?? [];
+  if (text.startsWith("'") && text.endsWith("'"))
+    throw invalid("--header stands in single quotes, which cmd.exe does not take away: use double ones.");
   if (name !== "" && given !== "") return [name, given];
   // Without the text itself, which may be a credential.
   throw invalid("--header must be 'Name: value', 'Name: @file' or @file.");

@@ -37,7 +37,7 @@ export async function sendBatch(context: Context, data: string): Promise<number>
     out.line(
       result.ok
         ? `${out.paint("green", "✔")} ${result.status} ${result.eventId}`
-        : `${out.paint("red", "✖")} line ${line}: ${result.error.message}`,
+        : `${out.paint("red", "✖")} line ${line}: ${messageIn(result.error)}`,
     );
   }
   progress.finish();
@@ -45,6 +45,13 @@ export async function sendBatch(context: Context, data: string): Promise<number>
     `${countOf(line, "event")}: ${count.accepted} accepted, ${countOf(count.duplicate, "duplicate")}, ${count.failed} failed`,
   );
   return io.stopSignal.aborted ? EXIT.interrupted : exit;
+}
+
+/** What is wrong with a line, in the words of a command line. */
+function messageIn({ message }: Error): string {
+  return message.startsWith("The payload text is not JSON")
+    ? "It is not JSON: each line is one whole event, as JSON Lines has it."
+    : message;
 }
 
 /** A result with where it was sent: the URL, or the listener's name. */
@@ -130,7 +137,8 @@ function documentOf(line: number, result: BatchResult): Record<string, unknown> 
   };
   if (result.ok) return { ...common, outcome: result.outcome, status: result.status };
   const { code, message, hint, answer } = explainFailure(result.error);
-  return { ...common, ...answer, error: { code, message, ...(hint ? { hint } : {}) } };
+  const said = code === "PAYLOAD_NOT_JSON" ? messageIn(result.error) : message;
+  return { ...common, ...answer, error: { code, message: said, ...(hint ? { hint } : {}) } };
 }
 
 /** How many events there are, for the bar; unknown for standard input. */

@@ -49,9 +49,13 @@ export function refuseDocumented(secret: string): void {
 /** What a secret looks like that was copied with more text around it, or that belongs to another scheme. */
 const SUSPICIONS: readonly (readonly [pattern: RegExp, warning: string])[] = [
   [/^\uFEFF/, "begins with a byte order mark, which becomes part of the key"],
-  [/\0|\uFFFD/, "has bytes that are no text in it: was its file in UTF-16, or in Latin-1?"],
+  [/\0|\uFFFD/, "has bytes that are no text in it: perhaps its file is in UTF-16, or in Latin-1"],
   [/^(?!\uFEFF)\s|\s$/, "begins or ends with white space, which becomes part of the key"],
   [/^["'`]|["'`]$/, "begins or ends with a quote, which becomes part of the key"],
+  [
+    /^(?:export )?[A-Z_][A-Z0-9_]*=[^=]/,
+    "begins with a name and =, as in .env: the key here is the whole text",
+  ],
   [/^whsec_/, "begins with whsec_, a prefix of another scheme: the key here is the whole text"],
   [/=$/, "ends with padding (=), which the service's secrets never have"],
   [/[+/]/, "has + or /: the service's secrets are base64url, which uses - and _"],

@@ -101,13 +101,18 @@ export function readKey(text: string, options: StandardWebhooksSecretOptions = {
 /** Why a text begins with no prefix: mostly something stands before it. */
 function withoutPrefix(text: string): string {
   const before = text.slice(0, Math.max(0, text.search(/(?:whsec|whsk|whpk)_/i)));
-  if (before === "" || !/^\W*(?:v1a?,\W*)?$/i.test(before))
+  if (before === "")
     return /^(?:whsec|whsk|whpk)_/i.test(text)
       ? "has its prefix in capitals: write whsec_, whsk_ or whpk_"
       : "does not begin with whsec_ (a shared secret), whsk_ (a private key) or whpk_ (a public key)";
+  if (!/^\W*(?:v1a?,\W*)?$/i.test(before))
+    return "has something in front of its prefix, such as the name of a variable: take it away";
   const [version] = /v1a?,/i.exec(before) ?? [];
   if (version !== undefined) return `begins with ${version}, which names a version: take it away`;
-  return /["'`]/.test(before) ? "stands in quotes: take them away" : "has white space in front: take it away";
+  if (/["'`]/.test(before)) return "stands in quotes: take them away";
+  return before.includes("\uFEFF")
+    ? "begins with a byte order mark: take it away"
+    : "has white space in front: take it away";
 }
 
 /** A cut or mistyped secret has a few bytes, and would sign all the same. */
@@ -142,11 +147,23 @@ function rawBytes(text: string): Uint8Array {
 function decoded(text: string, form: string, isLoose: boolean): Uint8Array {
   const bytes = /[-_]/.test(text) ? undefined : decodeBase64url(unpadded(text));
   const loosely = bytes ?? decodedLoosely(text);
-  if (loosely === undefined) throw invalidSecret(`is not ${form} in the standard alphabet`);
+  if (loosely === undefined)
+    throw invalidSecret(whyNoBase64(text) ?? `is not ${form} in the standard alphabet`);
   if (loosely.length === 0) throw invalidSecret("is empty");
   if (bytes === undefined && !isLoose)
     throw invalidSecret("is base64 with padding or last bits that no encoder writes");
   return loosely;
+}
+
+/** What people hand in with the secret, or in its place. */
+function whyNoBase64(text: string): string | undefined {
+  if (/(?:whsec|whsk|whpk)_/i.test(text)) return "has a prefix twice: are these two secrets?";
+  if (/[*\u2022\u2026]|\.\./.test(text))
+    return "has signs in place of its characters, as a page shows it: copy it there in full";
+  const last = text.slice(-1);
+  return /^[,;"'`]$/.test(last) && /^[\w+/-]*=*.$/.test(text)
+    ? `ends with ${last}, which belongs to what stands around it: take it away`
+    : undefined;
 }
 
 function unpadded(text: string): string {

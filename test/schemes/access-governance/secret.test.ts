@@ -86,12 +86,14 @@ describe("a secret", () => {
   });
 
   it.each<[given: string, warnings: RegExp[]]>([
+    [`HOOKPROOF_SECRET=${"a".repeat(43)}`, [/begins with a name and =, as in \.env/]],
+    [`export KEY=${"a".repeat(43)}`, [/begins with a name and =, as in \.env/]],
     [secret, []],
     [`${secret}\n`, [/white space/]],
     [` ${secret}`, [/white space/]],
     [`\uFEFF${secret}`, [/byte order mark/]],
     // A file in UTF-16, and one in Latin-1, read as UTF-8.
-    [Buffer.from(`\uFEFF${secret}`, "utf16le").toString("utf8"), [/no text in it: was its file in UTF-16/]],
+    [Buffer.from(`\uFEFF${secret}`, "utf16le").toString("utf8"), [/no text in it: perhaps its file is in UTF-16/]],
     [`${secret}\uFFFD`, [/no text in it/]],
     [`"${secret}"`, [/quote/]],
     [`${secret}=`, [/padding/]],
