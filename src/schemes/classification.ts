@@ -123,10 +123,11 @@ export function classifyRefusal(
     : { outcome: "final", code: "REQUEST_REFUSED", hints: all };
 }
 
-/** Where a redirect leads, without what may be a credential: user, query and fragment. */
+/** Where a redirect leads, without what may be a credential: user, query, fragment, and `;jsessionid=` in a path. */
 function locationHint(headers: readonly HeaderPair[]): string | undefined {
   const location = onlyValue(headers, "location")
     ?.replace(/[?#].*$/s, "")
+    .replace(/;[^/]*/g, "")
     .replace(/\/\/[^/]*@/, "//");
   return location
     ? `a server in front, or a URL that has moved: its Location is ${shown(location, 120)}`

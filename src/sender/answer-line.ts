@@ -1,8 +1,10 @@
 // The beginning of a receiver's answer as one line, without what steers a terminal and without credentials.
-import { type HeaderPair, onlyValue } from "../core/headers.js";
+import { decodeUtf8 } from "../core/bytes.js";
+import { AUTHORIZATION_HEADER, type HeaderPair, onlyValue } from "../core/headers.js";
 import { withoutValues } from "../core/hidden-values.js";
 import { STEERING } from "../core/shown.js";
 import type { TransportResponse } from "../http/transport.js";
+import type { SignedParts } from "../schemes/scheme.js";
 
 const MAX_LENGTH = 200;
 
@@ -39,23 +41,21 @@ const CREDENTIALS: readonly (readonly [RegExp, string])[] = [
  * but the charset.
  *
  * @param own header lines that the sender's user added, whose values may be credentials
+ * @param signed what proves the request, which a receiver may repeat in any coding
  */
 export function answerLine(
-  response: TransportResponse | undefined,
-  own: readonly HeaderPair[] = [],
+  response: TransportResponse,
+  own: readonly HeaderPair[],
+  signed: SignedParts,
 ): string | undefined {
-  if (!response || response.status === 200) return undefined;
+  if (response.status === 200) return undefined;
   const text = textOf(response);
   if (text.includes("\0")) return undefined;
   let line = text
     .replace(STEERING, " ")
     .replace(/[\s\uFFFD]+/gu, " ")
     .trim();
-  line = withoutValues(
-    line,
-    own.map(([, value]) => value),
-    HIDDEN,
-  );
+  line = withoutValues(line, [...own.map(([, value]) => value), ...proofsOf(signed)], HIDDEN);
   for (const form of PERHAPS)
     line = line.replace(form, (all, name: string, value: string) =>
       WORD.test(value) ? all : `${name}${HIDDEN}`,
@@ -63,6 +63,19 @@ export function answerLine(
   for (const [form, shown] of CREDENTIALS) line = line.replace(form, shown);
   return line === "" ? undefined : [...line].slice(0, MAX_LENGTH).join("");
 }
+
+/** The token of a request, or its signatures; an id and a time are no secrets, and say which event an answer is about. */
+function proofsOf({ headers, body }: SignedParts): string[] {
+  const proofs = headers
+    .filter(([name]) => name === AUTHORIZATION_HEADER || /(?:^|-)signature$/i.test(name))
+    .flatMap(([, value]) => [value, ...value.split(/[\s,:=]+/).filter((part) => part.length >= MIN_PROOF)]);
+  // A security event token is its own proof.
+  const [first, second] = body ?? [];
+  return first === 0x65 && second === 0x79 ? [...proofs, decodeUtf8(body as Uint8Array) ?? ""] : proofs;
+}
+
+/** The shortest signature, of HMAC-SHA256, has more. */
+const MIN_PROOF = 32;
 
 /** The text of the beginning of a body: UTF-8, or a charset of single bytes that its type names, in which ASCII is itself. */
 function textOf({ headers, body }: TransportResponse): string {

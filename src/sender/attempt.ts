@@ -71,7 +71,7 @@ type Correction = "clock" | "secret";
 
 /** The result of one request: an answer, or a code and the error. */
 type RequestResult =
-  | { readonly sentAt: number; readonly response: TransportResponse }
+  | { readonly sentAt: number; readonly response: TransportResponse; readonly signed: SignedParts }
   | {
       readonly sentAt: number;
       readonly response?: undefined;
@@ -148,7 +148,7 @@ async function attempt(
     }
     const timing = { number, startedAt, durationMs: monotonicMs(clock) - started };
     const record = recordOf(result, timing, classification, corrected);
-    const answer = answerLine(result.response, headers);
+    const answer = result.response && answerLine(result.response, headers, result.signed);
     if (answer !== undefined) Object.defineProperty(record, "answer", { value: answer, enumerable: false });
     tellEnded(context, request, record, classification);
     return result.response
@@ -255,7 +255,7 @@ async function signAndSend(
       maxResponseBytes: MAX_ANSWER_BYTES,
       signal,
     });
-    return { sentAt, response };
+    return { sentAt, response, signed };
   } catch (cause) {
     return { sentAt, failure: codeOf(cause, "CONNECTION_FAILED"), cause, mayBeSent: !isUnsent(cause) };
   }

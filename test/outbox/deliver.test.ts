@@ -189,7 +189,9 @@ it.each([
       if (!broken) return receive(request, response);
       request.resume();
       response
-        .writeHead(status, { Location: "https://user:hunter2@login.example/sso?token=hunter2#x" })
+        .writeHead(status, {
+          Location: "https://user:hunter2@login.example/sso;jsessionid=hunter2?token=hunter2#x",
+        })
         .end();
     },
   });

@@ -1,5 +1,9 @@
 import { gzipSync } from "node:zlib";
-import { createSender, type DeliveryError, hmacSigner } from "hookproof";
+import { createSender, type DeliveryError, hmacSigner, jwtSigner, type Signer } from "hookproof";
+import { httpSignatureSigner } from "hookproof/http-signature";
+import { generateKey } from "hookproof/jwks";
+import { securityEventSigner } from "hookproof/set";
+import { standardWebhooksSigner } from "hookproof/standard-webhooks";
 import { describe, expect, it } from "vitest";
 import { httpServer, started } from "../kit/local-server.js";
 
@@ -97,5 +101,66 @@ describe("the beginning of an answer", () => {
     '{"token":"expired","signature":"mismatch"}',
   ])("says what refusals say in words: %s", async (said) => {
     expect((await kept(said, 401)).attempts[0]?.answer).toBe(said);
+  });
+});
+
+describe("an answer that repeats what proves the request", () => {
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+  const ways: readonly (readonly [string, (text: string) => string])[] = [
+    ["as it is", (text) => text],
+    ["in base64", base64],
+    ["in base64url", (text) => Buffer.from(text).toString("base64url")],
+    ["in base64, with all headers", (text) => base64(JSON.stringify({ "X-Request": "1", proof: text }))],
+    ["in hex", (text) => Buffer.from(text).toString("hex")],
+    ["in a URL", (text) => `/?proof=${encodeURIComponent(text)}`],
+  ];
+  const signers: Readonly<Record<string, () => Promise<Signer>>> = {
+    "a token": async () =>
+      jwtSigner({ key: (await generateKey({ alg: "ES256" })).privateJwk, kid: "k", alg: "ES256" }),
+    "an HMAC": async () => hmacSigner({ secret: SECRET }),
+    "Standard Webhooks": async () => standardWebhooksSigner({ secrets: `whsec_${base64("x".repeat(24))}` }),
+    "a message signature": async () => httpSignatureSigner({ secret: SECRET, keyId: "a" }),
+    "a security event token": async () =>
+      securityEventSigner({
+        key: { key: (await generateKey({ alg: "ES256" })).privateJwk, kid: "k", alg: "ES256" },
+        issuer: "https://issuer.example",
+        audience: "https://audience.example",
+      }),
+  };
+  it.each(Object.keys(signers))("keeps none of it: %s", async (name) => {
+    for (const [how, write] of ways) {
+      let proof = "";
+      const server = await started(
+        httpServer((request, response) => {
+          const chunks: Buffer[] = [];
+          request.on("data", (chunk: Buffer) => chunks.push(chunk));
+          request.on("end", () => {
+            const { authorization, signature } = request.headers;
+            const named = request.headers["webhook-signature"] ?? signature ?? authorization;
+            const body = Buffer.concat(chunks).toString();
+            const text = String(named ?? body);
+            proof = text.split(/[\s,:=]+/).find((part) => part.length > 32) ?? text;
+            response.writeHead(401).end(`no such event: ${write(text)}`);
+          });
+        }),
+      );
+      const sender = createSender({
+        url: `http://127.0.0.1:${server.port}/api/v1/webhooks/incoming/lst_1`,
+        signer: await (signers[name] as () => Promise<Signer>)(),
+        retry: { maxAttempts: 1 },
+      });
+      const payload =
+        name === "a security event token" ? { events: { "https://e.example/1": {} } } : { a: 1 };
+      const error = (await sender.send(payload).catch((thrown: unknown) => thrown)) as DeliveryError;
+      const answer = error.attempts?.[0]?.answer ?? `${error}`;
+      expect(answer, how).toMatch(/^no such event: /);
+      // At both ends a character may stay that holds some bits of it.
+      const middle = proof.slice(4, -4).match(/.{12}/g) ?? [];
+      expect(middle.length).toBeGreaterThan(0);
+      const left = [answer, Buffer.from(answer.slice(15), "base64").toString("latin1")].join(" ");
+      for (const piece of middle)
+        for (const [, coded] of ways.slice(0, 1)) expect(left, how).not.toContain(coded(piece));
+      expect(answer.length, `${how}: ${answer}`).toBeLessThan(120);
+    }
   });
 });
