@@ -1,8 +1,8 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { Readable, Writable } from "node:stream";
 import fc from "fast-check";
 import { openSqlite } from "hookproof/node";
@@ -10,11 +10,13 @@ import { sqliteStore } from "hookproof/outbox/sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { itWith } from "../../test/kit/needs.js";
 import { hasTool } from "../../test/kit/outside-tool.js";
+import { requireBuild } from "../../test/kit/transcript.js";
 import { parseRawRequest } from "../src/capture/raw-request.js";
 import { run } from "../src/main.js";
 
 let folder: string;
 const path = (name: string) => join(folder, name);
+const BIN = resolve(import.meta.dirname, "../bin/hookproof.cjs");
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "hookproof-odd-"));
   mkdirSync(path("data"), { mode: 0o700 });
@@ -276,6 +278,34 @@ describe("a named pipe", () => {
             /_UNREADABLE.* cannot be read: it is (a pipe, and nobody writes to it|no file)\./,
           ),
         ]);
+    },
+  );
+
+  itWith("bash", hasTool("bash", "--version"))(
+    "may be the file of a setting, which is read once and kept",
+    () => {
+      requireBuild();
+      const [config, name] = [path("piped.json"), path("piped.txt")];
+      const target = "http://127.0.0.1:9/api/v1/webhooks/incoming/lst_piped";
+      writeFileSync(config, JSON.stringify({ profiles: { one: { target } } }), { mode: 0o600 });
+      writeFileSync(name, `${path("piped.db")}\n`, { mode: 0o600 });
+      const sh = (script: string) => {
+        const env = { ...process.env, HOME: path("home"), BIN, CONFIG: config, NAME: name, NO_COLOR: "1" };
+        const { status, stdout, stderr } = spawnSync("bash", ["-c", script], { env, encoding: "utf8" });
+        return [status, `${stdout}${stderr}`];
+      };
+      const target1 = [0, expect.stringContaining("lst_piped")];
+      expect(sh('node "$BIN" profile list --config <(cat "$CONFIG")')).toEqual(target1);
+      expect(sh('HOOKPROOF_CONFIG=<(cat "$CONFIG") node "$BIN" profile list')).toEqual(target1);
+      // The writer takes its time, and writes in parts.
+      const slow = '<(head -c 9 "$CONFIG"; sleep 0.3; tail -c +10 "$CONFIG")';
+      expect(sh(`node "$BIN" profile list --config ${slow}`)).toEqual(target1);
+      expect(sh('node "$BIN" outbox create --outbox "$(cat "$NAME")"')[0]).toBe(0);
+      for (const words of ["outbox status", "outbox list", "doctor"]) {
+        const [exit, seen] = sh(`HOOKPROOF_OUTBOX_FILE=<(cat "$NAME") node "$BIN" ${words} --no-input`);
+        expect([words, seen]).toEqual([words, expect.not.stringContaining("cannot be read")]);
+        if (words !== "doctor") expect([words, exit, seen]).toEqual([words, 0, seen]);
+      }
     },
   );
 

@@ -27,8 +27,8 @@ describe("the start of a command", () => {
     { args: ["send", "--help"], files: 12, kilobytes: 215 },
     { args: ["mcp", "--help"], files: 12, kilobytes: 200 },
     { args: ["sign", "--data", "{}"], files: 11, kilobytes: 208 },
-    { args: ["explain", "401"], files: 8, kilobytes: 240 },
-    { args: ["keys", "list"], files: 9, kilobytes: 245 },
+    { args: ["explain", "401"], files: 8, kilobytes: 242 },
+    { args: ["keys", "list"], files: 9, kilobytes: 246 },
     // Express is loaded when the inspector's page is asked for.
     { args: LISTEN, files: 25, kilobytes: 370, network: ["http"] },
   ])("reads at most $files files and $kilobytes kB of its own for $args, and no other package", (most) => {

@@ -44,6 +44,9 @@ const RSA = /* @__PURE__ */ Uint8Array.of(0x30, 13, 6, 9, 0x2a, 0x86, 0x48, 0x86
 /** The object identifier ecPublicKey (RFC 5480, 2.1.1). */
 const EC = /* @__PURE__ */ Uint8Array.of(6, 7, 0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1);
 
+const TAKE_OUT =
+  "take it out: openssl pkcs12 -in key.p12 -nocerts -nodes -out key.pem (it asks for the passphrase)";
+
 /** The key of DER as PKCS#8 of version 0 (RFC 5208), which everything imports. */
 export function readDer(bytes: Uint8Array): ReadKey {
   const [outer] = derElements(bytes) ?? [];
@@ -67,10 +70,7 @@ export function readDer(bytes: Uint8Array): ReadKey {
   if (first?.tag === SEQUENCE && second?.tag === BIT_STRING) throw unfitKey(PUBLIC);
   if (`${tags}` === `${[SEQUENCE, SEQUENCE, BIT_STRING]}`) throw unfitKey(`${PUBLIC} (it is a certificate)`);
   if (inner.length === 2 && `${tags}` === `${[INTEGER, INTEGER]}`) throw unfitKey(PUBLIC);
-  if (`${tags}` === `${[INTEGER, SEQUENCE, SEQUENCE]}`)
-    throw unfitKey(
-      "is in a PKCS#12 file; take it out: openssl pkcs12 -in key.p12 -nocerts -nodes -out key.pem (it asks for the passphrase)",
-    );
+  if (`${tags}` === `${[INTEGER, SEQUENCE, SEQUENCE]}`) throw unfitKey(`is in a PKCS#12 file; ${TAKE_OUT}`);
   throw unfitKey(DAMAGED);
 }
 
@@ -112,10 +112,10 @@ export function refuseBytes(bytes: Uint8Array): void {
   const start = latin1(bytes.subarray(0, 4));
   if (start === "\xfe\xed\xfe\xed" || start === "\xce\xce\xce\xce")
     throw unfitKey(
-      "is in a key store of Java; make a PKCS#12 file of it: keytool -importkeystore -srckeystore key.jks -destkeystore key.p12 -deststoretype PKCS12, and take the key out: openssl pkcs12 -in key.p12 -nocerts -nodes -out key.pem",
+      `is in a key store of Java: keytool -importkeystore -srckeystore key.jks -destkeystore key.p12 -deststoretype PKCS12, and ${TAKE_OUT}`,
     );
   if (bytes.length === 32 || bytes.length === 64)
     throw unfitKey(
-      `is ${bytes.length} octets and nothing else, as a secret is, or a bare key of Ed25519: of that one put ${ED25519_IN_HEX} in front of the hex of the first 32`,
+      `is ${bytes.length} octets and nothing else, as a secret is, or a bare key of Ed25519: of that one put ${ED25519_IN_HEX} before the hex of the first 32`,
     );
 }

@@ -294,17 +294,9 @@ function ofOpenSsh(bytes: Uint8Array): string {
 const NUMBERS = ["n", "e", "d", "p", "q", "dp", "dq", "qi"] as const;
 const OF_32_OCTETS = ["x", "y", "d"] as const;
 
-/** The names of kinds and curves as RFC 7518 and RFC 8037 write them, by other spellings of them in small letters. */
-const NAMES: ReadonlyMap<string, string> = new Map([
-  ["rsa", "RSA"],
-  ["ec", "EC"],
-  ["okp", "OKP"],
-  ["p-256", "P-256"],
-  ["p256", "P-256"],
-  ["prime256v1", "P-256"],
-  ["secp256r1", "P-256"],
-  ["ed25519", "Ed25519"],
-]);
+/** Other spellings of P-256, and of the kinds, that other tools write. */
+const P256 = /^(?:p-?256|prime256v1|secp256r1)$/i;
+const KIND = /^(?:rsa|ec|okp)$/i;
 
 /**
  * The same key as RFC 7518 writes it: base64url without padding, numbers of RSA without leading zeros, coordinates of
@@ -314,9 +306,8 @@ const NAMES: ReadonlyMap<string, string> = new Map([
  */
 export function canonicalJwk(jwk: JWK): JWK {
   const canonical: Record<string, unknown> = { ...jwk };
-  for (const name of ["kty", "crv"] as const)
-    canonical[name] = NAMES.get(String(jwk[name]).toLowerCase()) ?? jwk[name];
-  if (canonical.crv === undefined) delete canonical.crv;
+  if (KIND.test(jwk.kty ?? "")) canonical.kty = jwk.kty?.toUpperCase();
+  if (P256.test(jwk.crv ?? "")) canonical.crv = "P-256";
   const { kty, crv } = canonical;
   if (kty === "OKP" && jwk.alg === "Ed25519") canonical.alg = "EdDSA";
   const isFixed = (kty === "EC" && crv === "P-256") || (kty === "OKP" && crv === "Ed25519");

@@ -111,7 +111,7 @@ async function importKey(key: JWK | CryptoKey, alg: Algorithm): Promise<CryptoKe
     const { kty, d, p, q, dp, dq, qi } = key;
     if (kty === "RSA" && d !== undefined && [p, q, dp, dq, qi].includes(undefined))
       throw unfit(alg, "lacks some of p, q, dp, dq and qi: export it with all of them, or as a PEM");
-    throw unfit(alg, whyNoKey(key, alg));
+    throw unfit(alg, `cannot be imported: ${whyNoKey(key, alg)}`);
   }
 }
 
@@ -119,11 +119,9 @@ async function importKey(key: JWK | CryptoKey, alg: Algorithm): Promise<CryptoKe
 function whyNoKey(jwk: JWK, alg: Algorithm): string {
   const { kty, crv } = ALGORITHM_FACTS[alg];
   const members = kty === "RSA" ? ["n", "e"] : kty === "EC" ? ["x", "y"] : ["x"];
-  if (jwk.kty !== kty || jwk.crv !== crv) return `cannot be imported: it is of the kind ${kindOf(jwk)}`;
+  if (jwk.kty !== kty || jwk.crv !== crv) return `it is of the kind ${kindOf(jwk)}`;
   const lacking = members.find((name) => jwk[name as keyof JWK] === undefined);
-  return lacking === undefined
-    ? "cannot be imported: its members do not belong together, or are no such key"
-    : `cannot be imported: it has no member ${lacking}`;
+  return lacking === undefined ? "its members do not belong together" : `it has no member ${lacking}`;
 }
 
 /** What the JWK is for (`use`, and an `alg` that WebCrypto knows by another name) is not WebCrypto's to judge. */

@@ -87,7 +87,7 @@ it.each([
     const said = await refusal(write(octets));
     expect(said).toMatch(`is ${octets.length} octets and nothing else, as a secret is`);
     expect(said).not.toContain(octets.toString("hex").slice(0, 12));
-    const [, prefix = ""] = /put ([0-9a-f]+) in front of the hex/.exec(said) ?? [];
+    const [, prefix = ""] = /put ([0-9a-f]+) before the hex/.exec(said) ?? [];
     const { key } = readSigningKey(prefix + octets.toString("hex").slice(0, 64), { kid: "one" });
     expect(key.x).toBe(x);
   }
@@ -104,7 +104,7 @@ itWith("keytool and openssl", hasTool("keytool", "-help") && hasTool("openssl", 
     const made = "-alias k -keyalg EC -groupname secp256r1 -storepass secret1 -keypass secret1 -dname CN=x";
     run(`keytool -genkeypair ${made} -keystore key.jks -storetype JKS`);
     const said = await refusal(new Uint8Array(readFileSync(join(folder, "key.jks"))));
-    const [, toPkcs12 = "", toPem = ""] = /: (keytool .*), and .*: (openssl .*)\.$/.exec(said) ?? [];
+    const [, toPkcs12 = "", toPem = ""] = /: (keytool .*), and .*: (openssl .*) \(/.exec(said) ?? [];
     run(`${toPkcs12} -srcstorepass secret1 -deststorepass secret1`);
     run(`${toPem} -passin pass:secret1`);
     expect(readSigningKey(readFileSync(join(folder, "key.pem"), "utf8"), { kid: "one" }).alg).toBe("ES256");

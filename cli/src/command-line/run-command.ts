@@ -1,6 +1,8 @@
 // Runs one command with its words and turns failures into exit codes.
 import type { Command } from "../command.js";
 import { type Config, loadConfig } from "../config/config.js";
+import { readPipes } from "../config/config-file.js";
+import { SETTINGS } from "../config/settings.js";
 import { globalFlags, withSettings } from "../config/settled-args.js";
 import type { Io } from "../io.js";
 import { createOutput } from "../output.js";
@@ -17,6 +19,8 @@ export async function runCommand(
   const { args, verbosity } = parsed;
   let config: Config | undefined;
   try {
+    const { HOOKPROOF_CONFIG, [SETTINGS.outbox.envFile]: outbox } = io.env;
+    await readPipes([args.text("config") ?? HOOKPROOF_CONFIG, outbox]);
     config = loadConfig(io, {
       config: args.text("config"),
       profile: args.text("profile"),

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { CliError, didYouMean, EXIT, usageError } from "../failure.js";
-import { isLink, reasonOf, writePrivateFile } from "../files/files.js";
+import { isLink, readBytes, reasonOf, writePrivateFile } from "../files/files.js";
 import { jsonMistake } from "../input/json-mistake.js";
 import { textOf } from "../input/text.js";
 import { SETTING_NAMES, SETTINGS, type SettingName, type SettingValues, wrongValue } from "./settings.js";
@@ -37,8 +37,26 @@ export function checkProfileName(name: string): string {
   );
 }
 
+/** What pipes gave that the user has named: settings are looked up more than once, and a pipe gives nothing again. */
+const pipes = new Map<string, Buffer>();
+
+/** Reads the pipes among the files that the user has named, such as `<(command)`; those in a folder are not waited for. */
+export async function readPipes(paths: readonly (string | undefined)[]): Promise<void> {
+  for (const path of paths) if (path && isPipe(path)) pipes.set(path, await readBytes(path));
+}
+
+function isPipe(path: string): boolean {
+  try {
+    return statSync(path).isFIFO();
+  } catch {
+    return false; // the reader says why
+  }
+}
+
 /** The text of a file, which anybody may have put there: a pipe would be waited for, and a device need not end. */
 export function readAtOnce(path: string): string {
+  const kept = pipes.get(path);
+  if (kept) return textOf(kept, path);
   const stats = statSync(path);
   if (stats.isFIFO() || stats.isCharacterDevice()) throw Object.assign(new Error(), { code: "ENXIO" });
   if (stats.size > MAX_BYTES) throw Object.assign(new Error(), { code: "EFBIG" });

@@ -52,10 +52,7 @@ const SUSPICIONS: readonly (readonly [pattern: RegExp, warning: string])[] = [
   [/\0|\uFFFD/, "has bytes that are no text in it: perhaps its file is in UTF-16, or in Latin-1"],
   [/^(?!\uFEFF)\s|\s$/, "begins or ends with white space, which becomes part of the key"],
   [/^["'`]|["'`]$/, "begins or ends with a quote, which becomes part of the key"],
-  [
-    /^(?:export )?[A-Z_][A-Z0-9_]*=[^=]/,
-    "begins with a name and =, as in .env: the key here is the whole text",
-  ],
+  [/^(?:export )?[A-Z_][A-Z0-9_]*=[^=]/, "begins with a name and =, as in .env"],
   [/^whsec_/, "begins with whsec_, a prefix of another scheme: the key here is the whole text"],
   [/=$/, "ends with padding (=), which the service's secrets never have"],
   [/[+/]/, "has + or /: the service's secrets are base64url, which uses - and _"],
