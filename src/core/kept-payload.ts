@@ -44,3 +44,10 @@ type IsFunction<Value> = [0] extends [1 & Value]
 export type KeptPayload<Payload> = [true] extends [Loses<Payload, [1, 1, 1, 1]> | IsFunction<Payload>]
   ? "JSON would lose this payload, or a value in it: await a Promise, write a BigInt as a text"
   : unknown;
+
+/** Without a catalogue, which has types of its own: a message with a payload that JSON keeps, as far as that can be seen. */
+export type KeptMessage<Given, Events extends object> = string extends keyof Events
+  ? Given extends { readonly payload: infer Payload }
+    ? { readonly payload: KeptPayload<Payload> }
+    : unknown
+  : unknown;

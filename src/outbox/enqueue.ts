@@ -4,6 +4,7 @@ import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError, messageOf } from "../core/errors.js";
 import { createEvent, isEventId, type WebhookEvent } from "../core/event.js";
 import type { HeaderPair } from "../core/headers.js";
+import type { KeptMessage } from "../core/kept-payload.js";
 import { checkOptions, type OptionNames } from "../core/options.js";
 import { andThen } from "../core/value-or-promise.js";
 import type { Catalogue } from "../events/catalogue.js";
@@ -165,9 +166,10 @@ export type AnyMessage = OutboxMessage | FanOutMessage | PreparedEvent;
  */
 export type Preparable<Given, Events extends object, Names extends string> = Given extends never
   ? Given
-  : Given extends { readonly listeners: unknown }
-    ? FanOutMessage<Events, Names>
-    : OutboxMessage<Events, Names>;
+  : (Given extends { readonly listeners: unknown }
+      ? FanOutMessage<Events, Names>
+      : OutboxMessage<Events, Names>) &
+      KeptMessage<Given, Events>;
 
 /** What `enqueue` takes in the place of `Given`. */
 export type Enqueueable<Given, Events extends object, Names extends string> = Given extends readonly unknown[]

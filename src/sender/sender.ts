@@ -97,6 +97,18 @@ type Sendable<Payload, Events> = string extends keyof Events
   ? Payload & KeptPayload<Payload>
   : EventPayload<Events>;
 
+/**
+ * What `sendMany` takes in the place of `Given`, which the compiler infers from the first branch. Of a list it looks at
+ * each payload, so that an error names the one; what other iterables give is looked at when it is sent.
+ */
+type Payloads<Given, Events> = Given extends never
+  ? Given
+  : Given extends readonly unknown[]
+    ? { readonly [Index in keyof Given]: PayloadIn<Given[Index], Events> }
+    : Iterable<EventPayload<Events>> | AsyncIterable<EventPayload<Events>>;
+
+type PayloadIn<Payload, Events> = string extends keyof Events ? KeptPayload<Payload> : EventPayload<Events>;
+
 /** Sends events to one listener. */
 export interface Sender<Events extends object = UntypedEvents> {
   /**
@@ -109,12 +121,14 @@ export interface Sender<Events extends object = UntypedEvents> {
   send<Payload>(payload: Sendable<Payload, Events>, options?: SendOptions): Promise<Receipt>;
   /** The same, with failures as values instead of errors. */
   trySend<Payload>(payload: Sendable<Payload, Events>, options?: SendOptions): Promise<SendResult>;
-  /** Sends many, `concurrency` at a time (8 by default); results come in the order of the payloads. */
-  sendMany(
-    payloads:
-      | readonly EventPayload<Events>[]
-      | Iterable<EventPayload<Events>>
-      | AsyncIterable<EventPayload<Events>>,
+  /**
+   * Sends many, `concurrency` at a time (8 by default); results come in the order of the payloads.
+   *
+   * @typeParam Given inferred; of a list the compiler looks at each payload
+   * @param payloads what `send` takes, in a list or in another iterable, also an asynchronous one
+   */
+  sendMany<Given>(
+    payloads: Payloads<Given, Events>,
     options?: SendManyOptions,
   ): AsyncGenerator<SendResult, void, undefined>;
   /**

@@ -1,6 +1,7 @@
 // Sends events to many listeners.
 import { lookedUp, monotonicMs, systemClock } from "../core/clock.js";
 import { HookproofError, messageOf } from "../core/errors.js";
+import type { KeptMessage } from "../core/kept-payload.js";
 import { checkOptions, checkWholeNumber, type OptionNames } from "../core/options.js";
 import type { EventPayload, UntypedEvents } from "../events/standard-schema.js";
 import { inOrder } from "./send-many.js";
@@ -40,6 +41,13 @@ export type ListenerResult = SendResult & {
   readonly listener: string;
 };
 
+/** What `sendToListeners` takes in the place of `Given`, by the rule of `sendMany`. */
+type Messages<Given, Events extends object> = Given extends never
+  ? Given
+  : Given extends readonly unknown[]
+    ? { readonly [Index in keyof Given]: ListenerMessage<Events> & KeptMessage<Given[Index], Events> }
+    : Iterable<ListenerMessage<Events>> | AsyncIterable<ListenerMessage<Events>>;
+
 /** How many senders are kept at most. */
 const MAX = 10_000;
 
@@ -48,6 +56,8 @@ const MAX = 10_000;
  * listener that the function does not know, or fails for, is a result with the code LISTENER_NAME_UNKNOWN, and holds up no
  * other. Its sender is kept and used for later messages.
  *
+ * @typeParam Given inferred; of a list the compiler looks at each payload
+ * @param messages `ListenerMessage`s in a list or in another iterable, also an asynchronous one
  * @throws {TypeError | RangeError} for options that cannot work
  *
  * @example
@@ -62,11 +72,8 @@ const MAX = 10_000;
  * for await (const { listener, ok } of sendToListeners(messages, { listeners })) console.log(listener, ok);
  * ```
  */
-export function sendToListeners<Events extends object = UntypedEvents>(
-  messages:
-    | readonly ListenerMessage<Events>[]
-    | Iterable<ListenerMessage<Events>>
-    | AsyncIterable<ListenerMessage<Events>>,
+export function sendToListeners<Events extends object = UntypedEvents, Given = unknown>(
+  messages: Messages<Given, Events>,
   options: SendToListenersOptions<Events>,
 ): AsyncGenerator<ListenerResult, void, undefined> {
   checkOptions("sendToListeners", options, {

@@ -81,6 +81,14 @@ const WRONG = {
   "a Map in a payload": 'import { createEvent } from "hookproof"; createEvent({ a: new Map([["a", 1]]) });',
   "a Set for a payload": 'import { createEvent } from "hookproof"; createEvent(new Set(["a"]));',
   "a RegExp in a payload": 'import { createEvent } from "hookproof"; createEvent({ a: /x/ });',
+  "a Promise in a list that is sent":
+    'import type { Sender } from "hookproof"; declare const s: Sender; s.sendMany([1, 2].map(async (id) => ({ id })));',
+  "a Map for a listener":
+    'import { sendToListeners } from "hookproof"; sendToListeners([{ listener: "a", payload: { m: new Map() } }], { listeners: () => undefined });',
+  "a Promise that is prepared":
+    'import type { Outbox } from "hookproof/outbox"; declare const o: Outbox; o.prepare({ listeners: ["a"], payload: (async () => 1)() });',
+  "a BigInt in a list for the outbox":
+    'import type { Outbox } from "hookproof/outbox"; declare const o: Outbox; o.enqueue([{ listener: "a", payload: { id: 1n } }]);',
   "a service on a port that is a text":
     'import { createService } from "hookproof-service"; await createService({ port: "1" });',
 };
@@ -95,10 +103,20 @@ const to = { url: "https://a.b", signer };
 const outbox = createOutbox({ store: memoryStore(), listeners: { offboarding: to, hiring: to } });
 declare const typed: Outbox<Events, unknown, "offboarding" | "hiring">;
 declare const sender: Sender<Events>;
+declare const untyped: Sender;
+declare const load: () => Promise<{ id: string }>;
 `;
 
 /** What is said of a mistake that people make: in two lines at most, with what there is instead. */
+const LOST = "JSON would lose this payload, or a value in it: await a Promise";
 const SAID: readonly (readonly [mistake: string, said: string])[] = [
+  ['outbox.enqueue({ listener: "hiring", payload: load() });', LOST],
+  ['outbox.enqueue({ listeners: ["hiring"], payload: { user: load() } });', LOST],
+  ['outbox.enqueue([{ listener: "hiring", payload: load() }]);', LOST],
+  ['outbox.prepare({ listener: "hiring", payload: load() });', LOST],
+  ["untyped.sendMany([{ a: 1 }, load()]);", LOST],
+  ["untyped.sendMany([1, 2].map(async (id) => ({ id })));", LOST],
+  ['sendToListeners([{ listener: "x", payload: load() }], { listeners: () => to });', LOST],
   ['outbox.enqueue({ listener: "offbording", payload: 1 });', '"offboarding" | "hiring"'],
   ['outbox.enqueue({ listeners: ["offbording"], payload: 1 });', '"offboarding" | "hiring"'],
   ['outbox.enqueue([{ listener: "offbording", payload: 1 }]);', '"offboarding" | "hiring"'],
