@@ -242,7 +242,7 @@ describe("data whose quotes a shell has changed", () => {
     const [exit, said] = await outcome(argv);
     expect([exit, said]).toEqual([
       2,
-      expect.stringContaining("line 1: It is not JSON: each line is one whole event"),
+      expect.stringContaining("line 1: This is not JSON: each line is one whole event"),
     ]);
     expect(said).not.toContain("JSON.stringify");
   });

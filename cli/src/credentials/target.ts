@@ -191,21 +191,28 @@ export async function resolveCredential(
   const fingerprints = fingerprintsOf(found)
     .map((text) => `${text}…`)
     .join(", ");
-  const { credential, binding } = found;
-  const owner =
-    credential.kind === "profile"
-      ? ownerAndOrigin(credential, binding.kind === "origin" ? binding.origin : undefined)
-      : "";
-  const { secrets } = found;
+  const { secrets, credential } = found;
   return {
     method: "hmac",
     ...(scheme
       ? { scheme, signer: await madeWith(scheme, () => scheme.signer({ ...scheme.settings, secrets })) }
       : { signer: hmacSigner({ secret: secrets }) }),
-    proof: `${scheme?.title ?? "HMAC-SHA256"}, secret ${fingerprints}${owner}`,
+    proof: `${scheme?.title ?? "HMAC-SHA256"}, secret ${fingerprints}${sourceOf(found, context)}`,
     credential,
     auth: { method: "hmac", secret: secrets[0] ?? "" },
   };
+}
+
+/** Where a secret came from that the command line does not name, in the words of `profile show`. */
+function sourceOf({ credential, binding }: FoundSecrets, { config }: Pick<Context, "config">): string {
+  if (credential.kind === "profile")
+    return ownerAndOrigin(credential, binding.kind === "origin" ? binding.origin : undefined);
+  if (credential.kind === "environment") return "  (HOOKPROOF_SECRET)";
+  const set = config.find("secretFiles");
+  if (credential.kind !== "secret-files" || set === undefined || set.origin.startsWith("--")) return "";
+  // A replay may sign with the files of then.
+  const isSet = `${config.texts("secretFiles").map((file) => resolve(file))}` === `${credential.files}`;
+  return isSet ? `  (${set.origin})` : "";
 }
 
 /**

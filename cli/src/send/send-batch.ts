@@ -50,7 +50,7 @@ export async function sendBatch(context: Context, data: string): Promise<number>
 /** What is wrong with a line, in the words of a command line. */
 function messageIn({ message }: Error): string {
   return message.startsWith("The payload text is not JSON")
-    ? "It is not JSON: each line is one whole event, as JSON Lines has it."
+    ? "This is not JSON: each line is one whole event, as JSON Lines has it."
     : message;
 }
 
