@@ -1,5 +1,5 @@
 // Bad values of variables and of configuration files end in a code of the list, in every command that reads them.
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
@@ -7,52 +7,21 @@ import { afterAll, expect, it } from "vitest";
 import { SETTINGS, type SettingRule } from "../src/config/settings.js";
 import { EXITS } from "../src/explain/command-line.js";
 import { run } from "../src/main.js";
+import { badValuesOf, makeBadFiles } from "./kit/bad-values.js";
 import { CODES, RAW } from "./kit/raw-words.js";
 
 const folder = mkdtempSync(join(tmpdir(), "hookproof-settings-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const at = (name: string) => join(folder, name);
-mkdirSync(at("folder"), { mode: 0o700 });
 mkdirSync(at("home"), { mode: 0o700 });
-symlinkSync(at("circle"), at("circle"));
+makeBadFiles(folder);
 for (const [name, content] of Object.entries({
   "secret.txt": "a-secret-of-more-than-thirty-two-characters",
-  "empty.txt": "",
-  "broken.pem": "-----BEGIN PRIVATE KEY-----\nMIIBroken\n-----END PRIVATE KEY-----\n",
-  "broken.json": '{"a":',
-  "binary.dat": Uint8Array.from({ length: 300 }, (_, one) => (one * 37) % 256),
-  "wide.txt": Buffer.from("\uFEFFX-A: 1", "utf16le"),
   "request.http": "POST /api/v1/webhooks/incoming/lst_1 HTTP/1.1\r\nHost: x\r\n\r\n{}",
 }))
   writeFileSync(at(name), content, { mode: 0o600 });
 
-const BAD = [
-  ...[
-    " ",
-    "\0",
-    "a\0b",
-    "\u001b[2J",
-    "x",
-    "-1",
-    "NaN",
-    "0",
-    "0s",
-    "1e999",
-    "constructor",
-    "__proto__",
-    "\ud800",
-  ],
-  ...["a".repeat(5_000), "folder", "missing", "missing/file", "empty.txt/below", "circle", "empty.txt"].map(
-    placed,
-  ),
-  ...["binary.dat", "wide.txt", "broken.pem", "broken.json", "secret.txt"].map(placed),
-  ...["http://[bad", "https://", "https:/a.example", "http://127.0.0.1:99999/", "http://127.0.0.1:9/x"],
-  ...["file:///etc", "postgres://[bad", "postgres://127.0.0.1:9/none", ":0", ":99999", ":9", "/dev/full"],
-];
-
-function placed(name: string): string {
-  return /^(?:a+)$/.test(name) ? name : at(name);
-}
+const BAD = [...badValuesOf(folder), at("secret.txt")];
 
 /** Commands that read what is set, each so that nothing is sent to anybody. */
 const COMMANDS: readonly (readonly string[])[] = [
@@ -60,6 +29,11 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["verify", at("request.http")],
   ["outbox", "work", "--drain"],
   ["profile", "show"],
+  ["listen", "--port", "0", "--no-ui", "--exit-after", "1ms"],
+  ["test", "http://127.0.0.1:9/api/v1/webhooks/incoming/lst_1", "--only", "no-*", "--timeout", "200ms"],
+  ["doctor", "--timeout", "200ms"],
+  ["outbox", "status"],
+  ["keys", "list"],
 ];
 
 async function failureOf(argv: readonly string[], env: Record<string, string>): Promise<string | undefined> {

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -6,57 +6,11 @@ import { type CommandHost, commandHost } from "../../test/kit/command-host.js";
 import type { Command, Flag } from "../src/command.js";
 import { COMMANDS } from "../src/command-line/registry.js";
 import { EXITS } from "../src/explain/command-line.js";
+import { BAD_VALUES, makeBadFiles } from "./kit/bad-values.js";
 import { CODES, RAW } from "./kit/raw-words.js";
 
 const URL_OF_NOBODY = "http://127.0.0.1:9/api/v1/webhooks/incoming/lst_1";
 const ID = "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10";
-const PEM = "-----BEGIN PRIVATE KEY-----\nMIIBroken\n-----END PRIVATE KEY-----\n";
-
-/** Values that are wrong in one way or another; the files are in the folder where the commands run. */
-const BAD = [
-  "",
-  " ",
-  "\u0000",
-  "a\u0000b",
-  "\u001b[2J",
-  "x",
-  "-1",
-  "NaN",
-  "0",
-  "0s",
-  "1e999",
-  "99999999999999999999",
-  "2030-02-30",
-  "x=y",
-  "constructor",
-  "__proto__",
-  "a".repeat(5_000),
-  "folder",
-  "missing",
-  "missing/file",
-  "empty.txt/below",
-  "circle",
-  "@circle",
-  "empty.txt",
-  "binary.dat",
-  "broken.pem",
-  "broken.json",
-  "other.json",
-  "@folder",
-  "@missing",
-  "@binary.dat",
-  "http://[bad",
-  "https://",
-  "http://127.0.0.1:99999/",
-  "http://127.0.0.1:9/x",
-  "file:///etc",
-  "postgres://[bad",
-  "postgres://127.0.0.1:9/none",
-  ":0",
-  ":99999",
-  "/dev/full",
-  "\ud800",
-];
 /** What is left to say of a value that the command table itself checks. */
 const BAD_NUMBERS = [
   "",
@@ -212,7 +166,8 @@ const path = (name: string) => join(folder, "work", name);
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "hookproof-bad-"));
-  mkdirSync(join(folder, "work", "folder"), { recursive: true });
+  mkdirSync(join(folder, "work"));
+  makeBadFiles(join(folder, "work"));
   mkdirSync(join(folder, "home"), { mode: 0o700 });
   const { PATH } = process.env;
   const s3 = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "none" };
@@ -229,11 +184,6 @@ beforeAll(async () => {
       profiles: { one: { target: URL_OF_NOBODY, secretFiles: ["secret.txt"] } },
     }),
     "secret.txt": "a-secret-of-more-than-thirty-two-characters-and-a-few",
-    "binary.dat": new Uint8Array(300).map((_, at) => (at * 37) % 256),
-    "empty.txt": "",
-    "broken.pem": PEM,
-    "broken.json": '{"a":',
-    "other.json": '{"a":[1,null,{"b":"c"}]}',
     "lines.jsonl": '{"a":1}\n',
     "token.txt": "eyJhbGciOiJFUzI1NiJ9.e30.AAAA",
     "set-token.txt": "eyJhbGciOiJFUzI1NiJ9.eyJldmVudHMiOnt9fQ.AAAA",
@@ -251,7 +201,6 @@ beforeAll(async () => {
     }),
   };
   for (const [name, content] of Object.entries(files)) writeFileSync(path(name), content, { mode: 0o600 });
-  symlinkSync("circle", path("circle"));
   for (const words of [
     ["outbox", "create", "--outbox", "outbox.db"],
     ["service", "seed", "--db", "service.db", "--users", "1"],
@@ -288,7 +237,7 @@ function* linesOf(name: string, command: Command): Generator<{ words: string[] }
       if (type === "boolean") continue;
       const at = line.indexOf(`--${flag}`);
       const others = at < 0 ? line : line.toSpliced(at, 2);
-      const values = type === "string" && !choices ? BAD : BAD_NUMBERS;
+      const values = type === "string" && !choices ? BAD_VALUES : BAD_NUMBERS;
       for (const value of values) yield { words: [...others, `--${flag}=${value}`] };
     }
     for (const index of positionals.keys()) {
@@ -296,7 +245,7 @@ function* linesOf(name: string, command: Command): Generator<{ words: string[] }
       const before = line.slice(0, index);
       if (before.some((word) => word.startsWith("--"))) continue;
       const isThere = line[index] !== undefined && !line[index].startsWith("--");
-      for (const value of BAD)
+      for (const value of BAD_VALUES)
         yield { words: [...before, ...line.slice(index + (isThere ? 1 : 0)), "--", value] };
     }
   }
