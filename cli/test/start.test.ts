@@ -26,7 +26,7 @@ describe("the start of a command", () => {
     { args: ["--help"], files: 5, kilobytes: 30 },
     { args: ["send", "--help"], files: 12, kilobytes: 215 },
     { args: ["mcp", "--help"], files: 12, kilobytes: 200 },
-    { args: ["sign", "--data", "{}"], files: 11, kilobytes: 208 },
+    { args: ["sign", "--data", "{}"], files: 11, kilobytes: 209 },
     { args: ["explain", "401"], files: 8, kilobytes: 242 },
     { args: ["keys", "list"], files: 9, kilobytes: 246 },
     // Express is loaded when the inspector's page is asked for.
