@@ -60,7 +60,7 @@ it.each<[readonly string[], Record<string, string>, string]>([
 it.each([15, 20, 24, 64, 65])(
   "sign says of a secret of Standard Webhooks with %i bytes what send says",
   async (bytes) => {
-    const file = join(temporaryFolder(), "secret.txt");
+    const file = join(temporaryFolder("given-texts"), "secret.txt");
     writeFileSync(file, `whsec_${Buffer.alloc(bytes, 7).toString("base64")}`, { mode: 0o600 });
     const flags = [LISTENER, "--scheme", "standard-webhooks", "--secret-file", file, "--data", "{}"];
     const refused = bytes < 16 ? "too few to be a secret" : "";

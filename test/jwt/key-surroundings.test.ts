@@ -96,7 +96,7 @@ it.each([
 itWith("keytool and openssl", hasTool("keytool", "-help") && hasTool("openssl", "pkey", "-help"))(
   "a key store of Java names the two commands that take the key out, and they do",
   async () => {
-    const folder = temporaryFolder();
+    const folder = temporaryFolder("key-surroundings");
     const run = (command: string, input = "") => {
       const { status, stderr } = spawnSync("sh", ["-c", command], { cwd: folder, input, encoding: "utf8" });
       expect({ status, stderr: status === 0 ? "" : stderr }).toEqual({ status: 0, stderr: "" });

@@ -10,7 +10,7 @@ import { standardWebhooksSigner } from "hookproof/standard-webhooks";
 import { CliError } from "../../../cli/src/failure.js";
 import { checkedPair } from "../../../cli/src/serve/certificate-pair.js";
 import { CODES, HookproofError } from "../../../src/core/errors.js";
-import { wordsOfText } from "../../../src/jwks/key-set-shape.js";
+import { whyNoJson } from "../../../src/jwks/key-set-shape.js";
 import { parseStoredKeys } from "../../../src/key-store/stored-key.js";
 import { never, type Parser } from "../parser.js";
 
@@ -111,7 +111,7 @@ export const KEY_PARSERS: readonly Parser[] = [
     async read(input) {
       const transport = async () => ({ status: 200, headers: [], body: input, truncated: false });
       const { checks } = await checkKeySet("https://keys.example.com/jwks.json", { transport });
-      wordsOfText(input);
+      whyNoJson({ body: input, headers: [] });
       const seen = checks.map(({ detail }) => detail);
       let value: unknown;
       try {

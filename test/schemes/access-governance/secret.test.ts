@@ -93,7 +93,10 @@ describe("a secret", () => {
     [` ${secret}`, [/white space/]],
     [`\uFEFF${secret}`, [/byte order mark/]],
     // A file in UTF-16, and one in Latin-1, read as UTF-8.
-    [Buffer.from(`\uFEFF${secret}`, "utf16le").toString("utf8"), [/no text in it: perhaps its file is in UTF-16/]],
+    [
+      Buffer.from(`\uFEFF${secret}`, "utf16le").toString("utf8"),
+      [/no text in it: perhaps its file is in UTF-16/],
+    ],
     [`${secret}\uFFFD`, [/no text in it/]],
     [`"${secret}"`, [/quote/]],
     [`${secret}=`, [/padding/]],
