@@ -23,11 +23,11 @@ export function testPool(options: pg.PoolConfig): pg.Pool {
   return pool;
 }
 
-/** Finds or starts a PostgreSQL server; `undefined` where there is none (see `itWith`). */
-export async function testPostgres(): Promise<TestPostgres | undefined> {
+/** Finds or starts a PostgreSQL server, one of its own with `settings`; `undefined` where there is none (see `itWith`). */
+export async function testPostgres(settings: readonly string[] = []): Promise<TestPostgres | undefined> {
   const url = process.env.TEST_DATABASE_URL;
   if (url) return handle(url, async () => {});
-  const own = await ownPostgres();
+  const own = await ownPostgres(settings);
   return own && handle(own.url, own.stop);
 }
 
@@ -42,7 +42,7 @@ export interface OwnPostgres {
 }
 
 /** Starts a cluster of its own; `undefined` where PostgreSQL is not installed (see `itWith`). */
-export async function ownPostgres(): Promise<OwnPostgres | undefined> {
+export async function ownPostgres(more: readonly string[] = []): Promise<OwnPostgres | undefined> {
   const bin = debianBinaries();
   if (!bin) return undefined;
   const folder = await dataFolder("postgres");
@@ -58,7 +58,7 @@ export async function ownPostgres(): Promise<OwnPostgres | undefined> {
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
 
   // Without fsync a killed server loses nothing: what it wrote is with the operating system.
-  const settings = ["listen_addresses=127.0.0.1", `unix_socket_directories=${folder}`, "fsync=off"];
+  const settings = ["listen_addresses=127.0.0.1", `unix_socket_directories=${folder}`, "fsync=off", ...more];
   const options = ["-D", data, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])];
   const command = [join(bin, "postgres"), ...options] as const;
   const start = () => startOwnServer(command, folder, () => answers(ownUrl(port)), owner);

@@ -5,6 +5,7 @@ export class DrawnClock {
   readonly #time: VirtualTime;
   readonly #rate: number;
   #offMs: number;
+  #held: number | undefined;
 
   constructor(time: VirtualTime, { offMs = 0, rate = 1 }: { offMs?: number; rate?: number } = {}) {
     this.#time = time;
@@ -13,7 +14,15 @@ export class DrawnClock {
   }
 
   now(): number {
+    if (this.#held !== undefined) return this.#held;
     return Math.floor(EPOCH + this.#offMs + this.#time.now * this.#rate);
+  }
+
+  /** Does something at another time of this clock: that of a transaction, which began before. */
+  at(now: number | undefined, work: () => void): void {
+    this.#held = now;
+    work();
+    this.#held = undefined;
   }
 
   /** Never set, as the machine's monotonic clock is not. */

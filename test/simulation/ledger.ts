@@ -28,6 +28,7 @@ import { Holds } from "./holds.js";
 import { ClaimedLimits } from "./limits.js";
 import type { ListenerPlan, Plan } from "./plan.js";
 import { DRIFT, Schedule, WINDOW_MS } from "./schedule.js";
+import { Signs } from "./signs.js";
 import { Stops } from "./stops.js";
 import type { Trace } from "./trace.js";
 import type { VirtualTime } from "./virtual-time.js";
@@ -53,6 +54,7 @@ export class Ledger {
   readonly #limits: ClaimedLimits;
   readonly stops: Stops;
   readonly holds: Holds;
+  readonly signs = new Signs();
   /** Told when a worker is given what another one has held, and of each claim of an event of a key. */
   onOvertaken: (worker: string) => void = () => {};
   onKeyClaimed: (one: Facts) => void = () => {};

@@ -24,6 +24,7 @@ npm run simulate -- --plan file.json    a world of a file, such as a fixture's
   --shrink file.json      of --seed or --plan: leaves out what a failure does not need, and writes the rest
   --svg file.svg          of --seed or --plan, not of --receiver: draws its timeline
   --once                  of --seeds and --minutes: each world once
+  --fault name            of --seeds and --minutes: passes over the worlds that do not have it
   --stop-at-first         of --seeds and --minutes: ends with the first failure`;
 
 const { values } = parseArgs({
@@ -41,6 +42,7 @@ const { values } = parseArgs({
     svg: { type: "string" },
     "stop-at-first": { type: "boolean", default: false },
     once: { type: "boolean", default: false },
+    fault: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
@@ -85,7 +87,9 @@ async function many(): Promise<void> {
   const sums = { seeds: 0, steps: 0, hours: 0, requests: 0, events: 0, runs: 0, failures: 0 };
   const cpu = process.cpuUsage();
   for (let seed = from; seed <= last && Date.now() < until; seed++) {
-    const outcome = await (values.once ? simulate : simulateTwice)(drawn(seed, side, store));
+    const plan = drawn(seed, side, store);
+    if (values.fault !== undefined && !(values.fault in plan.faults)) continue;
+    const outcome = await (values.once ? simulate : simulateTwice)(plan);
     sums.seeds += 1;
     sums.hours += outcome.lasted / HOUR_MS;
     for (const name of ["steps", "requests", "events", "runs"] as const) sums[name] += outcome[name];

@@ -34,6 +34,12 @@ function asStored({ eventId: id, payload, ...rest }: Message) {
   return { ...rest, id, body: Buffer.from(JSON.stringify(payload)) };
 }
 
+/** Throws what is no error with which PostgreSQL asks for a transaction to be repeated. */
+function isNoCollision(error: unknown): false {
+  if (["40001", "40P01"].includes(String((error as { code?: unknown }).code))) return false;
+  throw error;
+}
+
 /** Enqueues at drawn moments; `done` counts the transactions that have ended, one way or another. */
 export class Producer {
   readonly #owner: string;
@@ -142,7 +148,12 @@ export class Producer {
         continue;
       }
       const enqueuedAt = ledger.storeNow();
-      await this.#outbox.enqueue(messages, { tx: transaction.tx as never });
+      const enqueued = this.#outbox.enqueue(messages, { tx: transaction.tx as never });
+      const isEnqueued = await enqueued.then(() => true, isNoCollision);
+      if (!isEnqueued) {
+        await transaction.rollBack(); // and the transaction is repeated
+        continue;
+      }
       const places = messages.map(() => ledger.nextPlace());
       const isLong = random.chance(0.1);
       if (random.chance(Math.max(0.5, plan.faults["transaction stays open"] ?? 0)))

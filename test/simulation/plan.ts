@@ -27,6 +27,7 @@ export const SPELLS = [
   "receiver's clock is off",
   "store is gone",
   "store is busy",
+  "a snapshot is held",
 ] as const;
 
 /** What happens at a moment. */
@@ -53,6 +54,7 @@ export const CHANCES = [
   "deliver later",
   "stands still at a call",
   "brought back at a claim",
+  "calls meet",
 ] as const;
 
 export type FaultName =
@@ -64,7 +66,7 @@ export type FaultName =
 /** Drawn from a stream of their own, so that the worlds of the earlier faults stay what they were. */
 const LATER: readonly string[] = [
   ...["all stand still", "answer of the store late", "410 for a while"],
-  ...["stands still at a call", "brought back at a claim"],
+  ...["stands still at a call", "brought back at a claim", "a snapshot is held", "calls meet"],
 ];
 const FAULTS = [...REQUEST_FAULTS, ...SPELLS, ...BLOWS, ...CHANCES].filter((name) => !LATER.includes(name));
 
@@ -109,6 +111,8 @@ export interface Plan {
   readonly asksForListeners: boolean;
   /** A store that tells nobody of work, so that workers find it by asking. */
   readonly tellsNobody?: boolean;
+  /** Whether workers say that they are alive; over PostgreSQL they do in all worlds. */
+  readonly signs?: boolean;
   /** What looks on throws, as nothing may come of it. */
   readonly observerThrows?: boolean;
   readonly retention?: Retention;
@@ -135,7 +139,36 @@ const RETENTION = { short: [60_000, 120_000], long: [120_000, 900_000], week: [D
 
 /** Draws a world. */
 export function planOf(seed: number, store: StoreKind): Plan {
-  return withOvertaken(withGone(withMore(worldOf(seed, store))));
+  const plan = withMeetings(withOvertaken(withGone(withMore(worldOf(seed, store)))));
+  const isDrawn = plan.scale !== "week" && new Random(seed, "signs of the plan").chance(0.15);
+  const signs = store === "postgres" || isDrawn;
+  return signs ? { ...plan, signs } : plan;
+}
+
+/**
+ * Over PostgreSQL, in some worlds a snapshot is held, and in some calls are under way at the same moment: more workers,
+ * which ask more often, and clocks that are not set, as a call goes by the time at which it began.
+ */
+function withMeetings(plan: Plan): Plan {
+  if (plan.store !== "postgres") return plan;
+  const random = new Random(plan.seed, "meetings of the plan");
+  const [isHeld, meet] = [random.chance(0.3), random.chance(0.35)];
+  const [holds, meets] = [random.between(0.3, 1), random.between(0.2, 1)];
+  const faults = { ...plan.faults, ...(isHeld && { "a snapshot is held": holds }) };
+  if (!meet || plan.scale === "week" || "store's clock jumps" in faults) return { ...plan, faults };
+  const { "all stand still": _stands, ...others } = faults;
+  const { polls, retry } = SCALES.short;
+  const workers = Array.from({ length: 1 + random.below(3) }, () => ({ offMs: 0, rate: 1 }));
+  return {
+    ...plan,
+    ...{ scale: "short", troubleMs: random.between(4_000, 15_000), pollMs: polls[0] },
+    ...{ keys: 1 + random.below(2), events: 20 + random.below(30), producers: 3 },
+    workers: [...plan.workers, ...workers].slice(0, 4),
+    listeners: plan.listeners.map((one) => {
+      return { ...one, retry: { ...one.retry, firstDelayMs: retry[0], maxDelayMs: retry[1] } };
+    }),
+    faults: { ...others, "calls meet": meets },
+  };
 }
 
 /** In some worlds a worker wakes up, over SQLite, or an event comes back, while another one is under way. */

@@ -99,6 +99,37 @@ const CHANGES = [
     "body = ${bodyOf(this.#names)}, first_attempt_at = NULL,",
     "body = ${bodyOf(this.#names)},",
   ],
+  // Of calls at the same moment.
+  [
+    "a claim locks no listener",
+    "functions.ts",
+    "WHERE pg_try_advisory_xact_lock(${claimLock}, key)),",
+    "WHERE ${claimLock} IS NOT NULL),",
+  ],
+  [
+    "the order of keys is locked after events were changed",
+    "order.ts",
+    "return [lockOrder(names), ...before, ...settled];",
+    "return [...before, ...settled.slice(0, -1), lockOrder(names), ...settled.slice(-1)];",
+  ],
+  [
+    "new events have their place without a lock",
+    "order.ts",
+    "return [lockOrder(names), ...before, ...settled];",
+    "return [...before, ...settled];",
+  ],
+  [
+    "the lock of the order is held over a round trip",
+    "leases.ts",
+    "const results = await database.script(script);",
+    `const results: unknown[][] = await database.transaction(async (client) => {
+      const all: unknown[][] = [];
+      for (const one of script) all.push(((await client.query(one)) as { rows: unknown[] }).rows);
+      return all;
+    });`,
+  ],
+  // Of held snapshots.
+  ["nobody looks below a floor", "floor.ts", "if (!isDue) return;", "if (isDue || !isDue) return;"],
 ];
 
 export const POSTGRES_MUTANTS = CHANGES.map(([name, file, text, instead]) => ({

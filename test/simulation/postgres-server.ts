@@ -1,9 +1,13 @@
-// PostgreSQL in a world: the store's SQL runs on a real server, each call of the store at one moment.
+// PostgreSQL in a world: the store's SQL runs on a real server, at one moment or statement by statement.
+import { AsyncLocalStorage } from "node:async_hooks";
 import { type PostgresPool, type PostgresPoolClient, postgresStore } from "hookproof/outbox/postgres";
 import type pg from "pg";
 import type { DrawnClock } from "./clocks.js";
 import type { Engine, EngineWorld, StoreAccess } from "./engine.js";
+import { holdSnapshots } from "./held-snapshots.js";
 import { Random } from "./random.js";
+import { SqlCall } from "./sql-call.js";
+import { Meetings, type Talk } from "./sql-meetings.js";
 import { isIdle, runAt, sqlServer } from "./sql-server.js";
 import { overNetwork } from "./store-network.js";
 
@@ -15,67 +19,152 @@ const told = (code: string) => () => Object.assign(new Error(`told ${code}`), { 
 /** How a statement fails that was not executed: of no connection, of its end, and of the server's own words. */
 const FAILURES = [lost, lost, told("57P01"), told("40001"), told("40P01"), told("53300")] as const;
 
+/** Not serializable: which of two then fails is for plans and pages to say. */
+const LEVELS = ["read committed", "repeatable read"] as const;
+
+/** How many blocks a walk may have read where a snapshot is held: few, and more than each of the bounds in `floor.ts`. */
+const BLOCKS = [1, 400, 1_500, 4_000] as const;
+
+/**
+ * A script in pieces, between which others' statements are made: after each statement if it `rests`, and ahead of what
+ * commits in any case, so that of two transactions the first to end is the first that the ledger is told of.
+ */
+function piecesOf(text: string, isAlone: boolean, rests = false): string[][] {
+  const statements = text.split(";\n");
+  if (isAlone && !rests) return [statements];
+  const pieces: string[][] = [[]];
+  for (const statement of statements) {
+    if (statement === "COMMIT") pieces.push([]);
+    pieces.at(-1)?.push(statement);
+    if (statement === "COMMIT" || (rests && !/^(?:BEGIN|SET) /.test(statement))) pieces.push([]);
+  }
+  return pieces.filter(({ length }) => length > 0);
+}
+
+/** Limits of time are the world's: those of the server would go by the machine's. */
+function withoutLimits(statement: string): string {
+  return statement.replace(
+    /^SET LOCAL (statement_timeout|idle_in_transaction_session_timeout) = \d+$/,
+    "SET LOCAL $1 = 0",
+  );
+}
+
 /**
  * The server, and the processes that use it. Calls of the store come over a network as those of the memory store do; next
  * to it statements fail before they are executed, and producers have transactions that stay open beside all others.
  */
 export function postgresServer(world: EngineWorld, clock: DrawnClock): Engine {
-  const { plan, time, spells, trace } = world;
+  const { plan, time, ledger, spells, trace } = world;
   const server = sqlServer();
   const empty = time.outside(server.begin(clock.now()));
   const random = new Random(plan.seed, "postgres");
+  const pauses = new Random(plan.seed, "pauses of calls");
   const strength = plan.faults["store refuses"] ?? 0;
   const connections = new Map<string, Set<Connection>>();
   const listening = new Map<Connection, Heard>();
-  /** The failure of the call under way, and how many of its statements are before that. */
-  let failure: { after: number; readonly error: () => Error } | undefined;
+  /** Those that have a connection of the server's. */
+  const inUse = new Set<Connection>();
+  const calls = new AsyncLocalStorage<SqlCall>();
+  const meets = plan.faults["calls meet"];
+  const meetings =
+    meets === undefined
+      ? undefined
+      : new Meetings({
+          ...{ time, trace, random: new Random(plan.seed, "calls meet") },
+          onBroken: (rule, message) => ledger.break(rule, message),
+        });
+  const dear = new Random(plan.seed, "what a snapshot costs");
+  const levels = new Random(plan.seed, "isolation levels");
+  const level = meets === undefined ? "read committed" : levels.pick(LEVELS);
 
-  /** A call may fail as long as it has committed nothing: then the ledger knows what it did. */
-  function failed(): Error | undefined {
-    if (!failure || failure.after-- > 0) return undefined;
-    const { error } = failure;
-    failure = undefined;
-    return error();
+  /** While a snapshot is held, any walk may be a long one: see sql-server.ts. */
+  function settings(): string[] {
+    const isHeld = spells.isOn("a snapshot is held");
+    const more = isHeld && dear.chance(0.6) ? dear.pick(BLOCKS) : 0;
+    return [`SET sim.more = ${more}`, `SET default_transaction_isolation = '${level}'`];
   }
 
   /** A connection of a process. It has one of the server only while its transaction is open: few are enough for all. */
-  class Connection implements PostgresPoolClient {
-    readonly #owner: string;
+  class Connection implements PostgresPoolClient, Talk {
+    readonly owner: string;
+    readonly isCallers: boolean;
+    asks: string | undefined;
     #real: pg.Client | undefined;
     #heard: Heard | undefined;
+    #isEnded = false;
 
-    constructor(owner: string) {
-      this.#owner = owner;
+    constructor(owner: string, isCallers = false) {
+      this.owner = owner;
+      this.isCallers = isCallers;
       connections.set(owner, (connections.get(owner) ?? new Set()).add(this));
     }
 
     query(text: string, values?: unknown[]): Promise<unknown> {
-      return time.outside(this.#run(text, values));
+      return meetings ? this.#run(text, values) : time.outside(this.#run(text, values));
     }
 
     async #run(text: string, values?: unknown[]): Promise<unknown> {
-      await empty;
-      const error = failed();
+      await time.outside(empty);
+      const call = calls.getStore();
+      if (this.#real) await this.#pass(call); // the answer to what was asked before is on its way
+      const error = call?.failed();
       if (error) throw error;
       if (text.startsWith("LISTEN") && this.#heard) {
         listening.set(this, this.#heard);
         return { rows: [] };
       }
-      const real = this.#real ?? (await server.take());
+      if (this.#isEnded) throw lost();
+      const real = this.#real ?? (await time.outside(server.take()));
       this.#real = real;
+      inUse.add(this);
       try {
-        return await runAt(real, clock.now(), text, values);
+        return await (meetings ? this.#stepByStep(real, text, values) : this.#atOnce(real, text, values));
       } finally {
-        if (isIdle(real)) this.#giveBack(real);
+        this.asks = undefined;
+        if (this.#real === real && isIdle(real)) this.#giveBack(real);
         const sender = /SELECT pg_notify\('[^']*', '([^']*)'\)/.exec(text)?.[1];
         if (sender) notify(sender);
       }
     }
 
+    #atOnce(real: pg.Client, text: string, values?: unknown[]): Promise<unknown> {
+      return runAt(real, clock.now(), text, values, settings());
+    }
+
+    /** Each piece of a script by itself; others' go on in between. */
+    async #stepByStep(real: pg.Client, text: string, values?: unknown[]): Promise<unknown> {
+      const call = calls.getStore();
+      const isAlone = inUse.size === 1;
+      const results: unknown[] = [];
+      for (const [index, statements] of piecesOf(text, isAlone, call?.rests).entries()) {
+        const piece = statements.join(";\n");
+        this.asks = piece;
+        if (index > 0) await this.#pass(call);
+        await meetings?.turn(real);
+        if (this.#isEnded) throw lost();
+        call?.begins(piece, isIdle(real), clock.now());
+        const run = () => this.#atOnce(real, statements.map(withoutLimits).join(";\n"), values);
+        const answer = await meetings?.statement(this, real, piece, run, inUse.size > 1);
+        if (this.#isEnded) throw lost();
+        const own = Array.isArray(answer) ? answer : [answer];
+        call?.ended(statements, own);
+        results.push(...own);
+      }
+      return results.length === 1 ? results[0] : results;
+    }
+
+    /** Nothing of this call's for a moment. */
+    async #pass(call: SqlCall | undefined): Promise<void> {
+      const ms = call?.pause() ?? 0;
+      if (ms > 0) await new Promise<void>((resolve) => void time.after(ms, "store", resolve));
+      if (this.#isEnded) throw lost();
+    }
+
     #giveBack(real: pg.Client): void {
       server.give(real);
       this.#real = undefined;
-      failure = undefined;
+      inUse.delete(this);
+      calls.getStore()?.hasEnded();
     }
 
     on(event: string, heard: Heard): void {
@@ -88,8 +177,9 @@ export function postgresServer(world: EngineWorld, clock: DrawnClock): Engine {
 
     /** As the server does when it hears nothing more of a connection. */
     end(): Promise<void> {
+      this.#isEnded = true;
       listening.delete(this);
-      connections.get(this.#owner)?.delete(this);
+      connections.get(this.owner)?.delete(this);
       return time.outside(this.#rollBack());
     }
 
@@ -97,13 +187,16 @@ export function postgresServer(world: EngineWorld, clock: DrawnClock): Engine {
       const real = this.#real;
       this.#real = undefined;
       if (!real) return;
+      await meetings?.cancel(real);
       await real.query("ROLLBACK");
       server.give(real);
+      inUse.delete(this);
+      await meetings?.quiet();
     }
 
     release(error?: Error | boolean): void {
       if (error || this.#real) void this.end();
-      else connections.get(this.#owner)?.delete(this);
+      else connections.get(this.owner)?.delete(this);
     }
   }
 
@@ -114,11 +207,11 @@ export function postgresServer(world: EngineWorld, clock: DrawnClock): Engine {
       });
   }
 
-  function connect(owner: string): Connection {
+  function connect(owner: string, isCallers = false): Connection {
     if (spells.isOn("store is gone")) throw new Error("connect ECONNREFUSED");
-    const error = failed();
+    const error = calls.getStore()?.failed();
     if (error) throw error;
-    return new Connection(owner);
+    return new Connection(owner, isCallers);
   }
 
   const poolOf = (owner: string): PostgresPool => ({
@@ -126,19 +219,25 @@ export function postgresServer(world: EngineWorld, clock: DrawnClock): Engine {
     connect: async () => connect(owner),
   });
 
-  const open = overNetwork(world, async (run) => {
+  const open = overNetwork(world, async (run, { name, note }) => {
     const isHit = !spells.isHealed && random.chance(0.3 * strength);
-    failure = isHit ? { after: random.below(4), error: random.pick(FAILURES) } : undefined;
+    const failure = isHit ? { after: random.below(4), error: random.pick(FAILURES) } : undefined;
+    const call = new SqlCall({
+      ...{ name, note, failure, clock, random: pauses, nextPlace: () => ledger.nextPlace() },
+      pauses: meets === undefined || spells.isHealed ? undefined : meets,
+    });
     try {
-      return await run();
+      const value = await calls.run(call, run as () => Promise<Awaited<ReturnType<typeof run>>>);
+      call.note(value);
+      return value;
     } finally {
-      failure = undefined;
+      call.hasEnded();
     }
   });
 
   async function begin(owner: string) {
-    const tx = connect(owner);
-    await tx.query("BEGIN");
+    const tx = connect(owner, true);
+    await tx.query(meets === undefined ? "BEGIN" : `BEGIN ISOLATION LEVEL ${levels.pick(LEVELS)}`);
     const transaction = {
       tx,
       isCommitted: false,
@@ -166,6 +265,8 @@ export function postgresServer(world: EngineWorld, clock: DrawnClock): Engine {
     for (const connection of connections.get(owner) ?? []) void connection.end();
     connections.delete(owner);
   }
+
+  holdSnapshots(world, { begin: () => new Connection("snapshot", true), end: () => died("snapshot") });
 
   // From outside of the world nothing fails.
   const look = async () => {

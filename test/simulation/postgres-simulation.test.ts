@@ -7,8 +7,9 @@ import { testPostgres } from "../kit/postgres.js";
 import { bundle } from "./bundle.mjs";
 import results from "./mutants.json" with { type: "json" };
 import { POSTGRES_MUTANTS } from "./postgres-mutants.mjs";
+import { QUIET } from "./sql-server.js";
 
-const postgres = await testPostgres();
+const postgres = await testPostgres(QUIET);
 afterAll(() => postgres?.stop());
 const LIMIT = { timeout: 600_000 };
 

@@ -4,26 +4,45 @@ import pg from "pg";
 import { emptyDatabase, testPostgres } from "../kit/postgres.js";
 import { EPOCH } from "./virtual-time.js";
 
-/** Both read a setting: the time at which the transaction began, and that of the statement. */
+/**
+ * Both times are settings: the one at which the transaction began, and that of the statement. How much was read is as the
+ * server counts it, or each time so much more as a setting says: as much as it is where a snapshot keeps what has gone.
+ */
 const CLOCK = `
   CREATE SCHEMA sim;
+  CREATE FUNCTION sim.blocks(regclass) RETURNS bigint LANGUAGE plpgsql AS $$
+    DECLARE
+      more bigint := pg_catalog.current_setting('sim.more')::bigint;
+    BEGIN
+      IF more = 0 THEN
+        RETURN pg_catalog.pg_stat_get_xact_blocks_fetched($1);
+      END IF;
+      more := more + pg_catalog.current_setting('sim.read')::bigint;
+      RETURN pg_catalog.set_config('sim.read', more::text, false)::bigint;
+    END $$;
   CREATE FUNCTION sim.now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE AS
     $$ SELECT pg_catalog.to_timestamp(pg_catalog.current_setting('sim.now')::float8) $$;
   CREATE FUNCTION sim.moment() RETURNS timestamptz LANGUAGE sql PARALLEL SAFE AS
     $$ SELECT pg_catalog.to_timestamp(pg_catalog.current_setting('sim.moment')::float8) $$;`;
 
-/** What SQL calls the time, and what stands in its place. */
+/** What SQL calls the time, and how much it has read, and what stands in their place. */
 function byClock(sql: string): string {
   return sql
+    .replaceAll("pg_stat_get_xact_blocks_fetched(", "sim.blocks(")
     .replace(/(?<![\w.])(?:pg_catalog\.)?now\(\)/g, "sim.now()")
     .replace(/(?<![\w.])(?:pg_catalog\.)?clock_timestamp\(\)/g, "sim.moment()");
 }
+
+/** What the server does by itself has transactions as well, by the machine's time: they show in the number of the oldest. */
+export const QUIET = ["autovacuum=off"];
 
 /** One database of a real server, for one world after another. */
 export interface SqlServer {
   /** Takes a connection; whoever has it gives it back without an open transaction. */
   take(): Promise<pg.Client>;
   give(client: pg.Client): void;
+  /** A connection to look at the others from. */
+  observer(): Promise<pg.Client>;
   /** Empties all tables. */
   begin(now: number): Promise<void>;
 }
@@ -51,7 +70,7 @@ export async function stopSqlServer(): Promise<void> {
 }
 
 async function start(): Promise<SqlServer> {
-  const server = await testPostgres();
+  const server = await testPostgres(QUIET);
   if (!server) throw new Error("PostgreSQL is not installed, and TEST_DATABASE_URL names no server");
   const name = `hookproof_simulation_${process.pid}`;
   const all: pg.Client[] = [];
@@ -71,6 +90,7 @@ async function start(): Promise<SqlServer> {
     client.on("error", () => {}); // what is asked fails as well
     all.push(client);
     await client.connect();
+    await client.query("SET synchronous_commit = off; SET sim.more = 0; SET sim.read = 0");
     return client;
   };
   const free = [await connected()];
@@ -78,10 +98,15 @@ async function start(): Promise<SqlServer> {
   const give = (client: pg.Client) => void free.push(client);
   await makeTables(take, give);
   const tables = await withClient(take, give, (client) => tablesOf(client));
+  let observer: Promise<pg.Client> | undefined;
   const empties = `TRUNCATE ${tables.join()} RESTART IDENTITY; INSERT INTO hookproof.clock VALUES (now())`;
   return {
     take,
     give,
+    observer() {
+      observer ??= connected();
+      return observer;
+    },
     begin: (now) => withClient(take, give, (client) => runAt(client, now, empties)).then(() => {}),
   };
 }
@@ -130,11 +155,13 @@ export async function runAt(
   now: number,
   text: string,
   values?: unknown[],
+  /** What is set with the time. */
+  others: readonly string[] = ["SET sim.more = 0"],
 ): Promise<unknown> {
   const sql = byClock(text);
   if (client.getTransactionStatus() === "E") return client.query(sql); // nothing but its end
   const at = `= '${now / 1_000}'`;
-  const settings = [...(isIdle(client) ? [`SET sim.now ${at}`] : []), `SET sim.moment ${at}`];
+  const settings = [...(isIdle(client) ? [`SET sim.now ${at}`] : []), `SET sim.moment ${at}`, ...others];
   if (values) {
     await client.query(settings.join(";"));
     return client.query(sql, values);

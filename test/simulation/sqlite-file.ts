@@ -121,6 +121,7 @@ export function sqliteFile(world: EngineWorld, clock: DrawnClock): Engine {
     const store = linkedStore(inner, owner, {
       call: callOf(owner),
       ledger,
+      signs: plan.signs,
       onWork: (wake) => inner.onWork?.(wake) ?? (() => {}),
     });
     const tx = open(owner);

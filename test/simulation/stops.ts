@@ -2,6 +2,7 @@
 import { type Facts, type Held, isHeldAt, type Rule, shortName } from "./facts.js";
 import type { FaultName, Plan } from "./plan.js";
 import { DRIFT } from "./schedule.js";
+import type { Signs } from "./signs.js";
 import type { VirtualTime } from "./virtual-time.js";
 
 /** With these a worker may stop before all it has asked the store for is done. */
@@ -13,6 +14,7 @@ const KEEP_FROM_STOPPING: readonly FaultName[] = [
 interface StopsContext {
   readonly facts: ReadonlyMap<string, Facts>;
   readonly storeNow: () => number;
+  readonly signs: Signs;
   break(rule: Rule, message: string): void;
 }
 
@@ -41,6 +43,8 @@ export class Stops {
   ended(worker: string): void {
     if (!this.#isPrompt) return;
     this.#ended.add(worker);
+    if (this.#book.signs.isOpen(worker))
+      this.#book.break("alive", `${worker} has stopped, and did not say so`);
     const now = this.#book.storeNow();
     for (const one of this.#book.facts.values())
       if (one.held?.worker === worker && isHeldAt(one, now))

@@ -1,11 +1,20 @@
 import type { Lease, OutboxStore } from "hookproof/outbox/store";
 import type { Ledger } from "./ledger.js";
 
+/** How a call was executed, where it was not all at one moment: whether there may be more, and the places of its events. */
+interface Executed {
+  readonly isPart: boolean;
+  readonly places: readonly number[] | undefined;
+}
+
+/** Is told what a call has done in the store. */
+export type Note<Value> = (value: Value, how?: Executed) => void;
+
 /** Makes one call of a store; `note` is told of it when the store has executed it. */
 export type Call = <Value>(
   name: string,
   run: () => Value | Promise<Value>,
-  note?: (value: Value, askedAt: number) => void,
+  note?: (value: Value, askedAt: number, how?: Executed) => void,
 ) => Promise<Value>;
 
 interface LinkOptions {
@@ -14,8 +23,8 @@ interface LinkOptions {
   readonly onWork: NonNullable<OutboxStore["onWork"]>;
   /** See `Plan`. */
   readonly tellsNobody?: boolean | undefined;
-  /** Whether workers can say that they are alive. */
-  readonly signs?: boolean;
+  /** See `Plan`. */
+  readonly signs?: boolean | undefined;
 }
 
 /** A store as one process has it: every call goes through `call`, and is written into the ledger. */
@@ -42,18 +51,24 @@ export function linkedStore(
         ? call(
             "enqueue",
             () => inner.enqueue(events),
-            () => ledger.stored(events),
+            (_, _askedAt, how) => ledger.stored(events, undefined, how?.places),
           )
         : inner.enqueue(events, tx as never),
-    claim: (request) =>
-      call(
+    claim(request) {
+      let before = 0;
+      return call(
         "claim",
         () => inner.claim(request),
-        (claims, askedAt) => ledger.claimed(worker, claims, askedAt, request),
+        (claims, askedAt, how) => {
+          const limit = how?.isPart ? claims.length : request.limit - before;
+          before += claims.length;
+          ledger.claimed(worker, claims, askedAt, { ...request, limit });
+        },
       ).then((claims) => {
         ledger.duties.learnt(claims);
         return claims;
-      }),
+      });
+    },
     markDelivered: (deliveries) =>
       settling(
         deliveries.map(({ lease }) => lease),
@@ -110,7 +125,14 @@ export function linkedStore(
     find: (id) => call("find", () => inner.find(id)),
     stats: () => call("stats", () => inner.stats()),
     now: () => call("now", () => inner.now()),
-    alive: (...given) => (signs ? call("alive", () => inner.alive(...given)) : Promise.resolve()),
+    async alive(sign, isGone) {
+      if (!signs) return;
+      await call(
+        "alive",
+        () => inner.alive(sign, isGone),
+        () => ledger.signs.noted(worker, sign.id, isGone),
+      );
+    },
     workers: () => call("workers", () => inner.workers()),
     leases: (listener, ids) => call("leases", () => inner.leases(listener, ids)),
     followClock: () => call("followClock", () => inner.followClock()),

@@ -4,15 +4,27 @@ import type { OutboxStore } from "hookproof/outbox/store";
 import type { EngineWorld } from "./engine.js";
 import type { CHANCES } from "./plan.js";
 import { Random } from "./random.js";
-import { type Call, linkedStore } from "./store-link.js";
+import { type Call, linkedStore, type Note } from "./store-link.js";
 
-/** Executes a call in the store. */
-type Execute = <Value>(run: () => Value | Promise<Value>) => Value | Promise<Value>;
+/** A call as it arrives in the store. */
+interface Arrived {
+  readonly name: string;
+  readonly note: Note<unknown>;
+}
+
+/** Executes a call in the store, and notes what it has done. */
+type Execute = <Value>(run: () => Value | Promise<Value>, call: Arrived) => Value | Promise<Value>;
+
+const atOnce: Execute = async (run, { note }) => {
+  const value = await run();
+  note(value);
+  return value;
+};
 
 /** Gives a store to a process, over a network. */
 export function overNetwork(
   { plan, time, ledger, spells, trace, crash }: EngineWorld,
-  execute: Execute = (run) => run(),
+  execute: Execute = atOnce,
 ): (inner: OutboxStore, owner: string) => OutboxStore {
   const random = new Random(plan.seed, "store");
   const ofSigns = new Random(plan.seed, "signs of life");
@@ -43,8 +55,8 @@ export function overNetwork(
             return fail("OUTBOX_UNAVAILABLE");
           }
           try {
-            const value = await execute(run);
-            note?.(value, askedAt);
+            const noted: Note<unknown> = (value, how) => note?.(value as never, askedAt, how);
+            const value = await execute(run, { name, note: noted });
             if (!isDrawn("answer of the store lost", 0.2)) {
               time.after(backMs, owner, () => resolve(value));
               return;
@@ -64,9 +76,7 @@ export function overNetwork(
       const stop = inner.onWork?.(() => void time.after(random.between(0.1, 5), owner, wake));
       return () => stop?.();
     };
-    // Elsewhere it would make other worlds of the seeds at which the mutants are known to fall.
-    const signs = plan.store === "postgres";
-    const { tellsNobody } = plan;
+    const { tellsNobody, signs } = plan;
     return linkedStore(inner, owner, { call: callOf(owner), ledger, onWork, tellsNobody, signs });
   };
 }

@@ -2,13 +2,14 @@ import type { Outbox } from "hookproof/outbox";
 import { DrawnClock } from "./clocks.js";
 import type { Engine } from "./engine.js";
 import { engineOf } from "./engines.js";
-import { type Facts, isHeldAt, type Rule, shortName, type Violation } from "./facts.js";
+import { type Facts, type Rule, shortName, type Violation } from "./facts.js";
 import { Ledger } from "./ledger.js";
 import { Network } from "./network.js";
 import { Operator, Producer } from "./people.js";
 import { BLOWS, type Plan, SPELLS } from "./plan.js";
 import { Probe } from "./probe.js";
 import { Random } from "./random.js";
+import { recountFault } from "./recount.js";
 import { WINDOW_MS } from "./schedule.js";
 import { Spells } from "./spells.js";
 import { Trace } from "./trace.js";
@@ -315,34 +316,19 @@ export class World {
     void this.#time.outside(this.#guarded(() => this.#recount()));
   }
 
-  /** Compares the store's counters with the ledger; called between two steps, when nothing is under way in the store. */
+  /** Compares the store's counters with the ledger; called between two steps, when nothing is noted late. */
   async #recount(): Promise<void> {
     const moment = this.#storeClock.now();
-    const facts = [...this.#ledger.facts.values()];
     const stats = await this.#engine.inner.stats();
-    for (const { name } of this.#plan.listeners) {
-      const own = facts.filter(({ listener }) => listener === name);
-      const found = stats.find(({ listener }) => listener === name);
-      const isHeld = (one: (typeof own)[number]) =>
-        one.held !== undefined && one.held.lease.expiresAt > moment;
-      const pending = own.filter(({ state }) => state === "pending");
-      const counted = {
-        pending: pending.filter((one) => !isHeld(one)).length,
-        inFlight: pending.filter(isHeld).length,
-        delivered: own.filter(({ state }) => state === "delivered").length,
-        dead: own.filter(({ state }) => state === "dead").length,
-      };
-      // After the store's clock was put back a lease may be over sooner.
-      const isUnsure = pending.some((one) => isHeld(one) !== isHeldAt(one, moment));
-      if (isUnsure && found)
-        Object.assign(counted, { pending: pending.length - found.inFlight, inFlight: found.inFlight });
-      for (const what of ["pending", "inFlight", "delivered", "dead"] as const)
-        if ((found?.[what] ?? 0) !== counted[what])
-          this.#break(
-            "recount",
-            `${name} has ${counted[what]} ${what}, and its counters say ${found?.[what] ?? 0}`,
-          );
-    }
+    const fault = recountFault(this.#plan.listeners, this.events, stats, moment);
+    if (fault) this.#break("recount", fault);
+  }
+
+  /** After a quiet time. */
+  async #lookAtWorkers(): Promise<void> {
+    const living = this.#workers.filter(({ outbox }) => outbox).map(({ owner }) => owner);
+    const fault = this.#ledger.signs.fault(this.#plan, living, await this.#engine.inner.workers());
+    if (fault) this.#break("alive", fault);
   }
 
   #break(rule: Rule, message: string): void {
@@ -369,7 +355,15 @@ export class World {
         listeners.map(({ name }) => name).slice(0, tellsNobody ? 1 : undefined),
       );
     });
+    let isQuiet = false;
+    this.#time.after(quietMs, "world", () => {
+      isQuiet = true;
+    });
     await this.#time.run(() => {
+      if (isQuiet) {
+        isQuiet = false;
+        void this.#time.outside(this.#guarded(() => this.#lookAtWorkers()));
+      }
       const sender = stops ? this.#workers.find(({ owner }) => owner === probe.firstSender) : undefined;
       if (sender) {
         stops = false;
