@@ -305,9 +305,10 @@ const KIND = /^(?:rsa|ec|okp)$/i;
  * @throws {HookproofError} KEY_UNFIT for a member that is no such number
  */
 export function canonicalJwk(jwk: JWK): JWK {
-  const canonical: Record<string, unknown> = { ...jwk };
-  if (KIND.test(jwk.kty ?? "")) canonical.kty = jwk.kty?.toUpperCase();
-  if (P256.test(jwk.crv ?? "")) canonical.crv = "P-256";
+  const canonical: Record<string, unknown> = { ...jwk }; // of a stranger: its members may be of any type
+  if (typeof canonical.kty === "string" && KIND.test(canonical.kty))
+    canonical.kty = canonical.kty.toUpperCase();
+  if (typeof canonical.crv === "string" && P256.test(canonical.crv)) canonical.crv = "P-256";
   const { kty, crv } = canonical;
   if (kty === "OKP" && jwk.alg === "Ed25519") canonical.alg = "EdDSA";
   const isFixed = (kty === "EC" && crv === "P-256") || (kty === "OKP" && crv === "Ed25519");
