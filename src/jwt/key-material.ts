@@ -294,9 +294,8 @@ function ofOpenSsh(bytes: Uint8Array): string {
 const NUMBERS = ["n", "e", "d", "p", "q", "dp", "dq", "qi"] as const;
 const OF_32_OCTETS = ["x", "y", "d"] as const;
 
-/** Other spellings of P-256, and of the kinds, that other tools write. */
+/** Other spellings of P-256 that other tools write. */
 const P256 = /^(?:p-?256|prime256v1|secp256r1)$/i;
-const KIND = /^(?:rsa|ec|okp)$/i;
 
 /**
  * The same key as RFC 7518 writes it: base64url without padding, numbers of RSA without leading zeros, coordinates of
@@ -305,10 +304,10 @@ const KIND = /^(?:rsa|ec|okp)$/i;
  * @throws {HookproofError} KEY_UNFIT for a member that is no such number
  */
 export function canonicalJwk(jwk: JWK): JWK {
-  const canonical: Record<string, unknown> = { ...jwk }; // of a stranger: its members may be of any type
-  if (typeof canonical.kty === "string" && KIND.test(canonical.kty))
-    canonical.kty = canonical.kty.toUpperCase();
-  if (typeof canonical.crv === "string" && P256.test(canonical.crv)) canonical.crv = "P-256";
+  const canonical: Record<string, unknown> = { ...jwk };
+  const { kty: kind, crv: curve }: { kty?: unknown; crv?: unknown } = jwk; // of strangers: of any type
+  if (typeof kind === "string" && /^(?:rsa|ec|okp)$/i.test(kind)) canonical.kty = kind.toUpperCase();
+  if (typeof curve === "string" && P256.test(curve)) canonical.crv = "P-256";
   const { kty, crv } = canonical;
   if (kty === "OKP" && jwk.alg === "Ed25519") canonical.alg = "EdDSA";
   const isFixed = (kty === "EC" && crv === "P-256") || (kty === "OKP" && crv === "Ed25519");

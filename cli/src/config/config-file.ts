@@ -37,12 +37,13 @@ export function checkProfileName(name: string): string {
   );
 }
 
-/** What pipes gave that the user has named: settings are looked up more than once, and a pipe gives nothing again. */
-const pipes = new Map<string, Buffer>();
+/** What pipes gave that the user has named, or why nothing: settings are looked up more than once, and a pipe gives nothing again. */
+const pipes = new Map<string, Buffer | CliError>();
 
 /** Reads the pipes among the files that the user has named, such as `<(command)`; those in a folder are not waited for. */
 export async function readPipes(paths: readonly (string | undefined)[]): Promise<void> {
-  for (const path of paths) if (path && isPipe(path)) pipes.set(path, await readBytes(path));
+  for (const path of paths)
+    if (path && isPipe(path)) pipes.set(path, await readBytes(path).catch((error: CliError) => error));
 }
 
 function isPipe(path: string): boolean {
@@ -56,6 +57,7 @@ function isPipe(path: string): boolean {
 /** The text of a file, which anybody may have put there: a pipe would be waited for, and a device need not end. */
 export function readAtOnce(path: string): string {
   const kept = pipes.get(path);
+  if (kept instanceof CliError) throw kept;
   if (kept) return textOf(kept, path);
   const stats = statSync(path);
   if (stats.isFIFO() || stats.isCharacterDevice()) throw Object.assign(new Error(), { code: "ENXIO" });
@@ -72,7 +74,8 @@ export function readConfigFile(
   try {
     text = readAtOnce(path);
   } catch (error) {
-    if (error instanceof CliError) throw error;
+    if (error instanceof CliError)
+      throw error === pipes.get(path) ? new CliError(EXIT.setup, "CONFIG_UNREADABLE", error.message) : error;
     const { code } = error as NodeJS.ErrnoException;
     if (!required && (code === "ENOENT" || code === "ENOTDIR")) return undefined;
     throw new CliError(EXIT.setup, "CONFIG_UNREADABLE", `${path} cannot be read: ${reasonOf(error)}.`, {

@@ -20,7 +20,9 @@ export function weighed(
       return {
         ...result,
         outcome: "unclear",
-        reason: `the listener answers ${isAccepted(result) ? "wrong" : "correct"} requests alike`,
+        reason: isAccepted(result)
+          ? "the listener answers wrong requests alike"
+          : "the listener answers correct requests alike",
       };
     return isUnknown && result.outcome === "pass" && isRefusal(result)
       ? { ...result, outcome: "unclear", reason: "no correct request was accepted before the interruption" }
