@@ -80,7 +80,7 @@ export const rooms = /** @type {Record<string, Room>} */ ({
   schemes: {
     mutate: ["src/schemes/**/*.ts"],
     tests: [
-      "test/schemes/{confusion,contract,foreign-answers,http-signature,meanings,names,one-reading}.test.ts",
+      "test/schemes/{confusion,contract,foreign-answers,http-signature,meanings,one-reading}.test.ts",
       "test/schemes/{own-event-ids,published,replay,rfc-8935,rfc-9421,seam,security-event-token}.test.ts",
       "test/schemes/{signature-fields,standard-webhooks}.test.ts",
       "test/schemes/access-governance/*.test.ts",

@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync, sign } from "node:crypto";
+import { createHash, createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { createEvent, createSender, hmacSigner, signRequest } from "hookproof";
 import {
   type HttpSignatureVerifierOptions,
@@ -42,6 +42,33 @@ type Request = Awaited<ReturnType<typeof signed>>;
 async function codeOf(request: Request, options: Partial<HttpSignatureVerifierOptions> = {}) {
   const { verdict } = await receiverOf(options).receive(request, async () => {});
   return verdict.ok ? "accepted" : verdict.code;
+}
+
+/** A request with other values of two headers, all of them signed by who knows the secret. */
+async function signedAnew(
+  body: string,
+  { digests, type }: { digests?: string[]; type?: string },
+): Promise<Request> {
+  const request = await signed(hmac, body);
+  const all = Object.fromEntries(request.headers.map(([name, value]) => [name.toLowerCase(), value]));
+  const lines: [string, string][] = [
+    ["Content-Type", type ?? String(all["content-type"])],
+    ...(digests ?? [String(all["content-digest"])]).map((value): [string, string] => [
+      "Content-Digest",
+      value,
+    ]),
+    ["Webhook-Event-Id", String(all["webhook-event-id"])],
+  ];
+  const names = ["content-type", "content-digest", "webhook-event-id"];
+  const covered = names.map((name) => {
+    const values = lines.filter(([one]) => one.toLowerCase() === name).map(([, value]) => value);
+    return `"${name}": ${values.join(", ")}`;
+  });
+  const input = String(all["signature-input"]);
+  const params = `"@signature-params": ${input.replace("sig1=", "")}`;
+  const base = [`"@method": POST`, `"@target-uri": ${url}`, ...covered, params].join("\n");
+  const signature = `sig1=:${createHmac("sha256", secret).update(base).digest("base64")}:`;
+  return { ...request, headers: [...lines, ["Signature-Input", input], ["Signature", signature]] };
 }
 
 const changed = (request: Request, name: string, change: (value: string) => string | undefined): Request => ({
@@ -226,6 +253,39 @@ describe("HTTP message signatures", () => {
     };
     expect(await codeOf(others(7))).toBe("accepted");
     expect(await codeOf(others(8))).toBe("SIGNATURE_MALFORMED");
+  });
+
+  it("a digest that is signed is believed only if it is one, and the body's", async () => {
+    const body = '{"n":1}';
+    const digestOf = (name: "sha256" | "sha512", text: string) =>
+      createHash(name).update(text).digest("base64");
+    const right = `sha-256=:${digestOf("sha256", body)}:`;
+    const longer = `sha-512=:${digestOf("sha512", body)}:`;
+    const filled = `x="${"a".repeat(20_000)}"`;
+    const cases: [string[], string][] = [
+      [[right], "accepted"],
+      [[longer], "accepted"],
+      [[`${right}, ${longer}`], "accepted"],
+      [[`x=1, ${right}`], "accepted"],
+      [[right, right], "SIGNATURE_MISMATCH"],
+      [[right, longer], "SIGNATURE_MISMATCH"],
+      [[`${right}, ${filled}`], "SIGNATURE_MISMATCH"],
+      [[`sha-256=:${digestOf("sha256", "{}")}:`], "SIGNATURE_MISMATCH"],
+      [[`${right}, sha-512=:${digestOf("sha512", "{}")}:`], "SIGNATURE_MISMATCH"],
+      [["md5=:AAAA:"], "SIGNATURE_MISMATCH"],
+      [["sha-256=1"], "SIGNATURE_MISMATCH"],
+      [[right.slice(0, -1)], "SIGNATURE_MISMATCH"],
+    ];
+    for (const [digests, code] of cases)
+      expect(await codeOf(await signedAnew(body, { digests })), digests.join(" | ").slice(0, 80)).toBe(code);
+  });
+
+  it("a media type that is signed has to be that of JSON", async () => {
+    expect(await codeOf(await signedAnew("{}", { type: "application/json; charset=utf-8" }))).toBe(
+      "accepted",
+    );
+    for (const type of ["text/plain", "application/jsonl", "application/x-www-form-urlencoded"])
+      expect(await codeOf(await signedAnew("{}", { type })), type).toBe("CONTENT_TYPE_UNSUPPORTED");
   });
 
   it("without alg the key of keyid decides (RFC 9421, 3.2)", async () => {
