@@ -2,6 +2,7 @@
 // One id is one body; the events of a key in order; a lease that only its holder ends; held listeners; when it is due;
 // the body's digest checked before it is sent; a record of each attempt; counts of each listener.
 import { createHash, randomUUID } from "node:crypto";
+import { transactionsOf } from "./tenants-by-hand.mjs";
 
 const [WAITING, LEASED, DONE] = [0, 1, 2];
 const LISTENER = "a";
@@ -39,12 +40,7 @@ export function outboxByHandInSqlite(db) {
     `UPDATE event SET state = ${DONE}, token = NULL, attempts = ?, ended_at = ? WHERE seq = ? AND token = ?`,
   );
   const dropBody = db.prepare("DELETE FROM body WHERE seq = ?");
-  const transaction = (work) => {
-    db.exec("BEGIN IMMEDIATE");
-    const value = work();
-    db.exec("COMMIT");
-    return value;
-  };
+  const transaction = transactionsOf(db);
   return asQueue({
     store: async (events) =>
       transaction(() => {
@@ -159,23 +155,31 @@ function asQueue({ store, claim, complete, close, halves = false }) {
     if (rows.length > 0) await complete(await Promise.all(rows.map((row) => attempted(row, send))));
     return rows.length;
   };
-  const everything = async (send, size) => {
-    for (let done = 0; ; ) {
-      const count = await turn(send, size);
-      if (count === 0) return done;
-      done += count;
-    }
-  };
   return {
     enqueue: (payload) => enqueueMany([payload]),
     enqueueMany,
     async consume(send, size = 100) {
-      if (!halves) return everything(send, size);
-      const [first, second] = await Promise.all([everything(send, size / 2), everything(send, size / 2)]);
-      return first + second;
+      if (!halves) return everything(() => turn(send, size));
+      return inHalves((half) => turn(send, half), size);
     },
     close,
   };
+}
+
+/** Takes turns until nothing is left; resolves to how many there were. */
+export async function everything(turn) {
+  for (let done = 0; ; ) {
+    const count = await turn();
+    if (count === 0) return done;
+    done += count;
+  }
+}
+
+/** The same, where the next half of the events is taken while the other one is sent. */
+export async function inHalves(turn, size) {
+  const half = () => everything(() => turn(size / 2));
+  const [first, second] = await Promise.all([half(), half()]);
+  return first + second;
 }
 
 function digestOf(body) {

@@ -7,10 +7,10 @@ import { openSqlite } from "hookproof/node";
 import { postgresStore } from "hookproof/outbox/postgres";
 import { sqliteStore } from "hookproof/outbox/sqlite";
 import pg from "pg";
-import { outboxByHandInPostgres, outboxByHandInSqlite } from "./outbox-by-hand.mjs";
+import { everything, inHalves, outboxByHandInPostgres, outboxByHandInSqlite } from "./outbox-by-hand.mjs";
 import { barePgBoss } from "./outbox-pgboss.mjs";
 import { batchesByHand, queueByHand } from "./queue-by-hand.mjs";
-import { tenantsByHand } from "./tenants-by-hand.mjs";
+import { tenantsByHand, transactionsOf } from "./tenants-by-hand.mjs";
 
 /** better-sqlite3 where it is installed (`npm ci --prefix bench`), else libsql. */
 function sqliteOpener(file) {
@@ -63,12 +63,7 @@ function bareSqlite(db) {
   const insert = db.prepare("INSERT INTO job (id, body) VALUES (?, ?)");
   const take = db.prepare("SELECT seq, body FROM job WHERE state = 0 ORDER BY seq LIMIT ?");
   const mark = db.prepare("UPDATE job SET state = ? WHERE seq = ?");
-  const transaction = (work) => {
-    db.exec("BEGIN IMMEDIATE");
-    const value = work();
-    db.exec("COMMIT");
-    return value;
-  };
+  const transaction = transactionsOf(db);
   return {
     async enqueue(payload) {
       transaction(() => insert.run(randomUUID(), Buffer.from(JSON.stringify(payload))));
@@ -132,15 +127,6 @@ export async function postgresEngine({ beside = true } = {}) {
   };
 }
 
-/** Takes turns until nothing is left; resolves to how many there were. */
-async function everything(turn) {
-  for (let done = 0; ; ) {
-    const count = await turn();
-    if (count === 0) return done;
-    done += count;
-  }
-}
-
 /** The least that PostgreSQL can do for a delivery: two statements for a batch. */
 async function loopByHand() {
   const queue = await queueByHand();
@@ -157,11 +143,8 @@ async function loopByHand() {
       await done(rows);
       return rows.length;
     },
-    /** The next half of the events is taken while the other one is sent. */
-    async consume(handle, size = 100) {
-      const half = () => everything(() => this.turn(handle, size / 2));
-      const [first, second] = await Promise.all([half(), half()]);
-      return first + second;
+    consume(handle, size = 100) {
+      return inHalves((half) => this.turn(handle, half), size);
     },
     close: queue.close,
   };

@@ -31,12 +31,7 @@ export function tenantsByHand(db) {
     `UPDATE job SET state = ${DONE}, token = NULL, ended_at = ? WHERE seq = ? AND token = ?`,
   );
   const dropBody = db.prepare("DELETE FROM body WHERE seq = ?");
-  const transaction = (work) => {
-    db.exec("BEGIN IMMEDIATE");
-    const value = work();
-    db.exec("COMMIT");
-    return value;
-  };
+  const transaction = transactionsOf(db);
   return {
     async enqueue(events) {
       transaction(() => {
@@ -85,5 +80,15 @@ export function tenantsByHand(db) {
       });
     },
     close: async () => db.close(),
+  };
+}
+
+/** Does a work in a transaction of a database that reaches the disk. */
+export function transactionsOf(db) {
+  return (work) => {
+    db.exec("BEGIN IMMEDIATE");
+    const value = work();
+    db.exec("COMMIT");
+    return value;
   };
 }
