@@ -220,6 +220,17 @@ it.each(DOORS.filter(([name]) => name !== "a capture"))(
   },
 );
 
+it.each(DOORS.filter(([name]) => name !== "a capture"))(
+  "%s that is no text for another reason is not called UTF-16",
+  async (_, plain, argv) => {
+    const utf32 = `\uFEFF${plain}`.replace(/./gsu, "$&\0");
+    for (const bytes of [Buffer.from(utf32, "utf16le"), `${plain.slice(0, 1)}\0${plain.slice(1)}`]) {
+      const { text } = await answer(bytes, argv);
+      expect(text).not.toMatch(/is UTF-16, and not UTF-8\./);
+    }
+  },
+);
+
 /** What a command said, without what differs from run to run. */
 const comparable = ({ exit, text }: Answer) => [
   exit,

@@ -105,7 +105,7 @@ async function fetched(
     return undefined;
   }
   if (parsed.ok && depthOf(parsed.value) > MAX_DEPTH) {
-    const detail = `it is nested deeper than ${MAX_DEPTH} levels: readers of other languages refuse it (.NET beyond 64, Ruby beyond 100, Java's Jackson beyond 1,000)`;
+    const detail = `it is nested deeper than ${MAX_DEPTH} levels: readers of other languages refuse what is nested deeply (Ruby's JSON beyond 100 levels, Python's at 1,000)`;
     checks.push({ rule: "json", outcome: "fail", detail });
     return undefined;
   }
@@ -114,7 +114,7 @@ async function fetched(
   return parsed.ok ? { value: parsed.value } : undefined;
 }
 
-/** So deep a set of keys may be nested: as deep as the strictest common reader goes. */
+/** So deep a set of keys may be nested: as System.Text.Json of .NET reads by its documentation, and less than all that were tried. */
 const MAX_DEPTH = 64;
 
 /** How many levels a JSON value has, counted without recursion and no further than one more than may be. */

@@ -1,6 +1,6 @@
 // How large a key set may be, what people serve in place of one, and misspelt keys.
 
-import { decodeBase64url, decodeUtf8, isBase64url } from "../core/bytes.js";
+import { decodeBase64url, decodeUtf8, isBase64url, NO_TEXT } from "../core/bytes.js";
 import { onlyValue } from "../core/headers.js";
 import { isObject } from "../core/json.js";
 import { shown } from "../core/shown.js";
@@ -62,8 +62,8 @@ export function whyNoJson({ body, headers }: Pick<TransportResponse, "body" | "h
   if (body.length === 0) return "not JSON: it is empty";
   if (startsWith(body, [0x1f, 0x8b])) return "not JSON: its gzip is damaged, cut off, or in gzip once more";
   if (startsWith(body, UTF8_MARK)) return "not JSON: it begins with a byte order mark";
-  const isUtf16 = startsWith(body, [0xff, 0xfe]) || startsWith(body, [0xfe, 0xff]);
-  if (isUtf16 || body.subarray(0, 2).includes(0)) return "not JSON: it is UTF-16, and not UTF-8";
+  const isMarked = startsWith(body, [0xff, 0xfe]) || startsWith(body, [0xfe, 0xff]);
+  if (isMarked || body.subarray(0, 2).includes(0)) return `not JSON: it ${NO_TEXT}`;
   if (decodeUtf8(body) !== undefined)
     return `not JSON${wordsOfShape(new TextDecoder().decode(body.subarray(0, 200)))}`;
   const coding = onlyValue(headers, "content-encoding");

@@ -121,7 +121,7 @@ function whyNoKey(jwk: JWK, alg: Algorithm): string {
   const members = kty === "RSA" ? ["n", "e"] : kty === "EC" ? ["x", "y"] : ["x"];
   if (jwk.kty !== kty || jwk.crv !== crv) return `it is of the kind ${kindOf(jwk)}`;
   const lacking = members.find((name) => jwk[name as keyof JWK] === undefined);
-  return lacking === undefined ? "its members do not belong together" : `it has no member ${lacking}`;
+  return lacking === undefined ? "its members make no such key" : `it has no member ${lacking}`;
 }
 
 /** What the JWK is for (`use`, and an `alg` that WebCrypto knows by another name) is not WebCrypto's to judge. */

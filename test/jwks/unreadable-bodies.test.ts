@@ -17,7 +17,7 @@ function serving(body: Uint8Array, coding?: string): Transport {
 
 const flipped = (bytes: Buffer) => bytes.map((byte, index) => (index === bytes.length - 8 ? byte ^ 1 : byte));
 const GZIP = "not JSON: its gzip is damaged, cut off, or in gzip once more";
-const UTF16 = "not JSON: it is UTF-16, and not UTF-8";
+const NO_TEXT = "not JSON: it is UTF-16, and not UTF-8, or bytes that are no text: save it as UTF-8";
 
 it.each<[name: string, body: () => Uint8Array, coding: string | undefined, why: string]>([
   ["nothing", () => Buffer.of(), undefined, "not JSON: it is empty"],
@@ -28,9 +28,16 @@ it.each<[name: string, body: () => Uint8Array, coding: string | undefined, why: 
     "not JSON: it begins with a byte order mark",
   ],
   ["one in gzip", () => gzipSync(`\uFEFF${set}`), "gzip", "not JSON: it begins with a byte order mark"],
-  ["UTF-16", () => Buffer.from(set, "utf16le"), undefined, UTF16],
-  ["UTF-16 with a mark", () => Buffer.from(`\uFEFF${set}`, "utf16le"), undefined, UTF16],
-  ["UTF-16 the other way", () => Buffer.from(`\uFEFF${set}`, "utf16le").swap16(), undefined, UTF16],
+  ["UTF-16", () => Buffer.from(set, "utf16le"), undefined, NO_TEXT],
+  ["UTF-16 with a mark", () => Buffer.from(`\uFEFF${set}`, "utf16le"), undefined, NO_TEXT],
+  ["UTF-16 the other way", () => Buffer.from(`\uFEFF${set}`, "utf16le").swap16(), undefined, NO_TEXT],
+  [
+    "UTF-32 with a mark",
+    () => Buffer.from(`\uFEFF${set}`.replace(/./gsu, "$&\0"), "utf16le"),
+    undefined,
+    NO_TEXT,
+  ],
+  ["a picture", () => Buffer.from([0, 0, 1, 0, 1, 0, 16, 16]), undefined, NO_TEXT],
   ["gzip cut off", () => gzipSync(set).subarray(0, 60), "gzip", GZIP],
   ["gzip with a wrong sum", () => flipped(gzipSync(set)), "gzip", GZIP],
   ["gzip and more", () => Buffer.concat([gzipSync(set), Buffer.from("junk")]), "gzip", GZIP],

@@ -129,7 +129,7 @@ it.each<[what: string, jwk: () => object, words: string]>([
   ["another curve", () => ({ ...jwkOf(ec), crv: "secp256k1" }), "it is of the kind EC secp256k1."],
   ["another kind", () => jwkOf(rsa), "it is of the kind RSA."],
   ["no y", () => ({ ...jwkOf(ec), y: undefined }), "it has no member y."],
-  ["the x of another key", () => ({ ...jwkOf(ec), x: jwkOf(ed).x }), "its members do not belong together"],
+  ["the x of another key", () => ({ ...jwkOf(ec), x: jwkOf(ed).x }), "its members make no such key"],
 ])("a JWK with %s is refused with the reason", async (_, jwk, words) => {
   await expect(importPrivateKey(jwk() as JWK, "ES256")).rejects.toThrow(
     `The key for ES256 cannot be imported: ${words}`,

@@ -5,9 +5,11 @@ const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The bytes without a byte order mark of UTF-8, which some editors write; UTF-16 is refused, as it was never meant. */
 export function withoutMark(bytes: Buffer, name: string): Buffer {
-  const [first, second] = bytes;
+  const [first, second, ...rest] = bytes.subarray(0, 4);
   const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-  if (isMarked || looksLikeUtf16(bytes)) throw refused(name, "is UTF-16, and not UTF-8");
+  // The mark of UTF-32 begins as the one of UTF-16.
+  const bits = isMarked && `${rest}` === "0,0" ? 32 : 16;
+  if (isMarked || looksLikeUtf16(bytes)) throw refused(name, `is UTF-${bits}, and not UTF-8`);
   return bytes.subarray(0, 3).equals(UTF8_MARK) ? bytes.subarray(3) : bytes;
 }
 
@@ -54,6 +56,9 @@ export function decoding(name: string): (piece?: Buffer) => string {
 
 /** The first line of such a text, without a byte order mark. */
 export function firstLineOf(line: string, name: string): string {
-  if (line.includes("\0")) throw refused(name, "is UTF-16, and not UTF-8");
+  if (line.includes("\0")) {
+    withoutMark(Buffer.from(line.slice(0, 8)), name);
+    throw refused(name, "is no text");
+  }
   return line.replace(/^\uFEFF/, "");
 }

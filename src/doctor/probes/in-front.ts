@@ -141,7 +141,10 @@ const SIGNS: readonly Sign[] = [
   },
   {
     shows: ({ status, header, path }) =>
-      status < 400 && header("location").replace(/^https?:\/\/[^/]*/i, "") === `${path}/`,
+      path !== undefined &&
+      status >= 300 &&
+      status < 400 &&
+      header("location").replace(/^https?:\/\/[^/]*/i, "") === `${path}/`,
     who: "its route has a slash at the end, which listeners' addresses do not have",
     fix: "Serve the route without the slash at its end.",
   },

@@ -117,11 +117,11 @@ function refusesOtherwise(
   if (first === undefined || alike.length < MIN * Math.max(1, specified.length)) return undefined;
   return {
     id: first.id,
-    sentence: `It refuses wrong proofs with ${wrong} and not with 401${wrong < 500 ? "" : ": what its verification throws is not caught"}.`,
+    sentence: `It refuses wrong proofs with ${wrong} and not with 401${wrong < 500 ? "" : ", as where the verification throws and nobody catches it"}.`,
     fix:
       wrong < 500
         ? "Answer 401 where the signature or the token is missing or wrong."
-        : "Catch what the verification throws, as libraries for tokens do for every wrong one, and answer 401.",
+        : "Answer 401 for them: where the verification throws, as libraries for tokens do for every wrong one, catch it.",
     follows: alike,
   };
 }

@@ -48,15 +48,15 @@ export async function signsOfSignature(
   };
   if (!(await takes("none"))) return undefined;
   const [dash, underscore, each] = [await takes("dash"), await takes("underscore"), await takes("each")];
-  if (dash !== false && underscore !== false) return undefined;
-  const [which, bug] =
-    each === true
-      ? ["- or _ more than once", "it replaces only the first + and the first / of base64"]
-      : dash === true
-        ? ["_", "it replaces + of base64 and not /"]
-        : underscore === true
-          ? ["-", "it replaces / of base64 and not +"]
-          : ["- or _", "it compares base64 with base64url"];
+  if (dash === undefined || underscore === undefined || each === undefined || (dash && underscore))
+    return undefined;
+  const [which, bug] = each
+    ? ["- or _ more than once", "it replaces only the first + and the first / of base64"]
+    : dash
+      ? ["_", "it replaces + of base64 and not /"]
+      : underscore
+        ? ["-", "it replaces / of base64 and not +"]
+        : ["- or _", "it compares base64 with base64url"];
   return {
     id: "signature-base64",
     sentence: `It accepts correct signatures, and refuses those that have ${which}: ${bug}.`,

@@ -100,7 +100,7 @@ export const NEWEST_BUGS: Bugs = {
   "422 for a copy": ["422 and not 409", copies(422)],
   "500 for a copy, by a unique key": ["500 and not 409", copies(500)],
   "500 for every wrong proof": [
-    "what its verification throws is not caught",
+    "as where the verification throws and nobody catches it",
     (steps) => ({
       present: (got) => (got.timestamp && got.eventId ? 0 : 400),
       verify: (got) => (steps.sign(steps.key(), steps.input(got)) === got.signature ? 0 : 500),
@@ -171,7 +171,7 @@ const after = (pattern: RegExp): Bug =>
 
 export const NEWEST_TOKEN_BUGS: Bugs = {
   "500 for every wrong one": [
-    "what its verification throws is not caught",
+    "as where the verification throws and nobody catches it",
     tokens({ mismatch: 500, refusal: 500 }),
   ],
   "nbf is wanted": ["tokens with nbf", claims({ nbf: (nbf) => typeof nbf === "number" })],
