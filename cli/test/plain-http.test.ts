@@ -1,4 +1,5 @@
 // No command sends an event, a token or a secret in plain text to another machine.
+import { AsyncLocalStorage } from "node:async_hooks";
 import { writeFileSync } from "node:fs";
 import net from "node:net";
 import { join } from "node:path";
@@ -82,13 +83,15 @@ async function urlOptions(): Promise<string[]> {
   return found;
 }
 
-/** Hosts that something was about to connect to. Nothing is, so that no name is asked for. */
+/** Hosts that a command was about to connect to. Nothing is, so that no name is asked for. */
 const connected: unknown[] = [];
+/** Of what a command does: files share a process, and what another one has left in it connects as well. */
+const commands = new AsyncLocalStorage<typeof connected>();
 beforeEach(() => {
   connected.length = 0;
   vi.spyOn(net.Socket.prototype, "connect").mockImplementation(function (this: net.Socket, ...given) {
     const [options] = given.flat() as { host?: string }[];
-    connected.push(options?.host);
+    commands.getStore()?.push(options?.host);
     const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
     setImmediate(() => this.destroy(refused));
     return this;
@@ -131,13 +134,15 @@ async function answered(command: string, url: string, ...words: string[]) {
         done();
       },
     });
-  const exit = await run([...filled.slice(first), ...words, "--timeout", "500ms", "--no-input"], {
+  const line = [...filled.slice(first), ...words, "--timeout", "500ms", "--no-input"];
+  const io = {
     stdin: Readable.from([]),
     stdout: write(),
     stderr: write(),
     env: { ...CREDENTIALS, ...env, HOOKPROOF_HOME: join(folder, "home"), NO_COLOR: "1" },
     stopSignal: /listen|start/.test(command) ? AbortSignal.abort() : new AbortController().signal,
-  });
+  };
+  const exit = await commands.run(connected, () => run(line, io));
   return { exit, printed };
 }
 

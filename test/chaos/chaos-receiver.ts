@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { heldPort } from "../kit/held-port.mjs";
+import { heldPort, listenOnHeld } from "../kit/held-port.mjs";
 import { FAILURES } from "../kit/receiver-failures.js";
 import { seededRandom } from "../kit/seed.mjs";
 import type { Hindrance } from "./outbox-judge.js";
@@ -192,8 +192,7 @@ export async function chaosReceiver(
   async function listen(port: number, dispatcher: number): Promise<Server> {
     const next = createServer((request, response) => handle(dispatcher, request, response));
     next.on("connection", (socket) => socket.on("error", () => {}));
-    next.listen(port, "127.0.0.1");
-    await once(next, "listening");
+    await listenOnHeld(next, port);
     return next;
   }
 

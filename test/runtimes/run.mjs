@@ -44,8 +44,7 @@ for (const name of chosen) {
   rows.push({ name, ...(await start({ binary, args })) });
 }
 await server.stop();
-// Chromium's other processes may write for a moment after it has ended.
-rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 50 });
+await remove(folder);
 
 const failures = rows.flatMap(({ name, results }) =>
   Object.entries(results)
@@ -97,6 +96,17 @@ const config :Workerd.Config = (
   } finally {
     child.kill();
     rmSync(worker);
+  }
+}
+
+/** Chromium's other processes may write for a moment after it has ended; what came meanwhile is a new try's to see. */
+async function remove(path, tries = 100) {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch (error) {
+    if (tries === 0) throw error;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await remove(path, tries - 1);
   }
 }
 

@@ -1,4 +1,10 @@
-import type { EventFilter, Lease } from "hookproof/outbox/store";
+import type { ClaimRequest, EventFilter, Lease } from "hookproof/outbox/store";
+
+/** What a claim asked for. */
+export interface AskedClaim extends ClaimRequest {
+  /** When the store looked for it, by the world's time; at the moment of the claim, if there is none. */
+  readonly lookedAt?: number | undefined;
+}
 
 /** The rules that are looked at after every step: docs/simulation.md says what each means. */
 export const RULES = {

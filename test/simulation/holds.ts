@@ -1,8 +1,10 @@
 import type { Rule } from "./facts.js";
 import { HOUR_MS, MAX_RETRY_AFTER_MS } from "./schedule.js";
+import type { VirtualTime } from "./virtual-time.js";
 
 interface HoldsOptions {
   readonly storeNow: () => number;
+  readonly time: VirtualTime;
   readonly onBroken: (rule: Rule, message: string) => void;
 }
 
@@ -20,6 +22,8 @@ export class Holds {
   readonly #allRests = new Map<string, number>();
   /** When each listener was paused last, by the store's clock. */
   readonly #pausedAt = new Map<string, number>();
+  /** When a pause or a rest was noted last, by the world's time. */
+  readonly #notedAt = new Map<string, number>();
   #jumpedMs = 0;
 
   constructor(options: HoldsOptions) {
@@ -28,6 +32,17 @@ export class Holds {
 
   isPaused(listener: string): boolean {
     return this.#paused.get(listener) === "holds";
+  }
+
+  /**
+   * Why nothing of the listener may be claimed; nothing, if it may.
+   *
+   * @param lookedAt when the store looked for it, by the world's time: what is noted later may have come too late
+   */
+  held(listener: string, lookedAt = this.#options.time.now): string | undefined {
+    if (lookedAt < (this.#notedAt.get(listener) ?? 0)) return undefined;
+    if (this.isPaused(listener)) return "is paused";
+    return this.#options.storeNow() < this.restsUntil(listener) ? "rests" : undefined;
   }
 
   /** Whether nothing may come of it that an event of the listener is due. */
@@ -41,6 +56,7 @@ export class Holds {
 
   paused(listener: string): void {
     this.#paused.set(listener, "holds");
+    this.#notedAt.set(listener, this.#options.time.now);
     this.#pausedAt.set(listener, this.#options.storeNow());
   }
 
@@ -80,6 +96,7 @@ export class Holds {
     if (ms > MAX_RETRY_AFTER_MS + this.#jumpedMs + HOUR_MS)
       this.#options.onBroken("schedule", `${listener} rests for ${ms} ms`);
     this.#rests.set(listener, Math.max(until, this.restsUntil(listener)));
+    this.#notedAt.set(listener, this.#options.time.now);
     this.#allRests.set(listener, Math.max(until, this.#allRests.get(listener) ?? 0));
   }
 

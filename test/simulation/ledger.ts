@@ -2,7 +2,6 @@ import type { OutboxAttempt } from "hookproof/outbox";
 import type {
   CancelResult,
   ClaimedEvent,
-  ClaimRequest,
   Delivery,
   DeliveryFailure,
   EventFilter,
@@ -13,6 +12,7 @@ import type {
 import { LeaseDuties } from "./duties.js";
 import { EndedEvents } from "./ended-events.js";
 import {
+  type AskedClaim,
   type Facts,
   type Held,
   isHeldAt,
@@ -73,7 +73,7 @@ export class Ledger {
     this.#time = time;
     this.storeNow = storeNow;
     this.#listeners = new Map(plan.listeners.map((one) => [one.name, one]));
-    this.holds = new Holds({ storeNow, onBroken: (rule, message) => this.break(rule, message) });
+    this.holds = new Holds({ storeNow, time, onBroken: (rule, message) => this.break(rule, message) });
     this.#schedule = new Schedule(plan, time, storeNow);
     this.#limits = new ClaimedLimits(plan, this, time);
     this.duties = new LeaseDuties(plan);
@@ -134,7 +134,7 @@ export class Ledger {
     for (const id of ids) this.#refused.add(id);
   }
 
-  claimed(worker: string, claims: readonly ClaimedEvent[], askedAt: number, request: ClaimRequest): void {
+  claimed(worker: string, claims: readonly ClaimedEvent[], askedAt: number, request: AskedClaim): void {
     const now = this.storeNow();
     for (const { event, lease, attempt, firstAttemptAt, sentBefore } of claims) {
       const one = this.facts.get(nameOf(event.listener, event.id)) ?? this.#withNewId(event, attempt);
@@ -152,8 +152,8 @@ export class Ledger {
       const fault = one.held && this.#jumpedAt < one.held.askedAt && this.duties.fault(one.held);
       if (fault) this.break("kept", `${shortName(one)} ${fault}`);
       if (now < earliest(one)) this.break("due", `${what} ${one.dueAt - now} ms before it is due`);
-      if (this.holds.isPaused(one.listener)) this.break("due", `${what} while ${one.listener} is paused`);
-      if (now < this.holds.restsUntil(one.listener)) this.break("due", `${what} while ${one.listener} rests`);
+      const hold = this.holds.held(one.listener, request.lookedAt);
+      if (hold) this.break("due", `${what} while ${one.listener} ${hold}`);
       if (now > (one.firstAttemptAt ?? now) + WINDOW_MS) this.break("window", `${what} past its window`);
       if (text(event.body) !== one.body) this.break("bytes", `${what} with other bytes`);
       if (attempt !== one.attempts + 1)

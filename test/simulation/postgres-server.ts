@@ -65,6 +65,8 @@ export function postgresServer(world: EngineWorld, clock: DrawnClock): Engine {
   /** Those that have a connection of the server's. */
   const inUse = new Set<Connection>();
   const calls = new AsyncLocalStorage<SqlCall>();
+  /** What was asked last where calls do not meet: of two in one step the machine's time would say which is first. */
+  let asked: Promise<unknown> = Promise.resolve();
   const meets = plan.faults["calls meet"];
   const meetings =
     meets === undefined
@@ -118,9 +120,12 @@ export function postgresServer(world: EngineWorld, clock: DrawnClock): Engine {
       this.#real = real;
       inUse.add(this);
       try {
-        return await (meetings ? this.#stepByStep(real, text, values) : this.#atOnce(real, text, values));
+        if (meetings) return await this.#stepByStep(real, text, values);
+        const atOnce = () => this.#atOnce(real, text, values);
+        asked = asked.then(atOnce, atOnce);
+        return await asked;
       } finally {
-        this.asks = undefined;
+        if (!this.#isEnded) this.asks = undefined;
         if (this.#real === real && isIdle(real)) this.#giveBack(real);
         const sender = /SELECT pg_notify\('[^']*', '([^']*)'\)/.exec(text)?.[1];
         if (sender) notify(sender);
@@ -140,11 +145,12 @@ export function postgresServer(world: EngineWorld, clock: DrawnClock): Engine {
         const piece = statements.join(";\n");
         this.asks = piece;
         if (index > 0) await this.#pass(call);
-        await meetings?.turn(real);
-        if (this.#isEnded) throw lost();
-        call?.begins(piece, isIdle(real), clock.now());
-        const run = () => this.#atOnce(real, statements.map(withoutLimits).join(";\n"), values);
-        const answer = await meetings?.statement(this, real, piece, run, inUse.size > 1);
+        const run = async () => {
+          if (this.#isEnded) throw lost();
+          call?.begins(piece, isIdle(real), clock.now());
+          return this.#atOnce(real, statements.map(withoutLimits).join(";\n"), values);
+        };
+        const answer = await meetings?.statement(this, real, piece, run, () => inUse.size > 1);
         if (this.#isEnded) throw lost();
         const own = Array.isArray(answer) ? answer : [answer];
         call?.ended(statements, own);
@@ -178,6 +184,7 @@ export function postgresServer(world: EngineWorld, clock: DrawnClock): Engine {
     /** As the server does when it hears nothing more of a connection. */
     end(): Promise<void> {
       this.#isEnded = true;
+      this.asks = "ROLLBACK";
       listening.delete(this);
       connections.get(this.owner)?.delete(this);
       return time.outside(this.#rollBack());
@@ -187,11 +194,9 @@ export function postgresServer(world: EngineWorld, clock: DrawnClock): Engine {
       const real = this.#real;
       this.#real = undefined;
       if (!real) return;
-      await meetings?.cancel(real);
-      await real.query("ROLLBACK");
+      await (meetings ? meetings.end(real) : real.query("ROLLBACK"));
       server.give(real);
       inUse.delete(this);
-      await meetings?.quiet();
     }
 
     release(error?: Error | boolean): void {
@@ -223,7 +228,7 @@ export function postgresServer(world: EngineWorld, clock: DrawnClock): Engine {
     const isHit = !spells.isHealed && random.chance(0.3 * strength);
     const failure = isHit ? { after: random.below(4), error: random.pick(FAILURES) } : undefined;
     const call = new SqlCall({
-      ...{ name, note, failure, clock, random: pauses, nextPlace: () => ledger.nextPlace() },
+      ...{ name, note, failure, clock, time, random: pauses, nextPlace: () => ledger.nextPlace() },
       pauses: meets === undefined || spells.isHealed ? undefined : meets,
     });
     try {

@@ -5,7 +5,7 @@ import { bundle } from "./bundle.mjs";
 import results from "./mutants.json" with { type: "json" };
 import { SCHEME_MUTANTS, schemeKeyOf } from "./scheme-mutants.mjs";
 
-const LIMIT = { timeout: 300_000 };
+const LIMIT = { timeout: 600_000 };
 let main = "";
 beforeAll(async () => {
   main = await bundle(undefined, "test-schemes");

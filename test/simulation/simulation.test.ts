@@ -9,7 +9,7 @@ import results from "./mutants.json" with { type: "json" };
 import { MUTANTS } from "./mutants.mjs";
 
 const here = import.meta.dirname;
-const LIMIT = { timeout: 300_000 };
+const LIMIT = { timeout: 600_000 };
 let main = "";
 beforeAll(async () => {
   main = await bundle(undefined, "test");

@@ -4,6 +4,7 @@ import { type ClaimedRow, claimedEvent } from "../../src/outbox/postgres/rows.js
 import type { DrawnClock } from "./clocks.js";
 import type { Random } from "./random.js";
 import type { Note } from "./store-link.js";
+import type { VirtualTime } from "./virtual-time.js";
 
 interface SqlCallOptions {
   readonly name: string;
@@ -11,6 +12,7 @@ interface SqlCallOptions {
   /** The failure of the call, and how many of its statements are before that. */
   readonly failure: { after: number; readonly error: () => Error } | undefined;
   readonly clock: DrawnClock;
+  readonly time: VirtualTime;
   /** How often it rests, from 0 to 1; not at all in worlds whose calls do not meet. */
   readonly pauses: number | undefined;
   readonly random: Random;
@@ -49,6 +51,7 @@ export class SqlCall {
   #changes = false;
   #hasChanged = false;
   #rows: readonly ClaimedRow[] = [];
+  #lookedAt: number | undefined;
   readonly #told = new Set<string>();
   /** Events have their places when they are written, and not when that is committed. */
   #places: readonly number[] | undefined;
@@ -88,7 +91,10 @@ export class SqlCall {
   /** @param results one for each of the statements */
   ended(statements: readonly string[], results: readonly unknown[]): void {
     const claim = statements.findIndex((statement) => /\.claim\(/.test(statement));
-    if (claim >= 0) this.#rows = (results[claim] as { rows: ClaimedRow[] }).rows;
+    if (claim >= 0) {
+      this.#rows = (results[claim] as { rows: ClaimedRow[] }).rows;
+      this.#lookedAt = this.#options.time.now;
+    }
     if (statements.some((statement) => /\.store\(/.test(statement)))
       this.#places = Array.from({ length: MOST_EVENTS }, this.#options.nextPlace);
     if (statements[0] !== "COMMIT") return;
@@ -112,6 +118,6 @@ export class SqlCall {
 
   #tell(value: unknown, isPart: boolean): void {
     const { clock, note } = this.#options;
-    clock.at(this.#now, () => note(value, { isPart, places: this.#places }));
+    clock.at(this.#now, () => note(value, { isPart, places: this.#places, lookedAt: this.#lookedAt }));
   }
 }

@@ -53,13 +53,15 @@ export class Meetings {
   #observer: Promise<pg.Client> | undefined;
   /** For whom somebody waits. */
   #waitedFor: ReadonlySet<number> = new Set();
+  /** Until what the server was asked last has ended, or waits. */
+  #asking: Promise<void> | undefined;
 
   constructor(context: MeetingsContext) {
     this.#context = context;
   }
 
   /** While one waits, those alone go on that it waits for: of two that are freed at once, time would decide who is first. */
-  async turn(client: pg.Client): Promise<void> {
+  async #turn(client: pg.Client): Promise<void> {
     const { time, random } = this.#context;
     while (this.#waitedFor.size > 0 && !this.#waitedFor.has(pidOf(client)))
       await new Promise<void>((resolve) => void time.after(random.between(0.2, 2), "store", resolve));
@@ -72,9 +74,13 @@ export class Meetings {
     text: string,
     run: () => Promise<Value>,
     /** Whether there is another transaction, for which it may have to wait. */
-    mayWait: boolean,
+    mayWait: () => boolean,
   ): Promise<Value> {
-    const { time, trace } = this.#context;
+    await this.#turn(client);
+    while (this.#asking) {
+      await this.#asking;
+      await this.#turn(client);
+    }
     this.#talks.set(pidOf(client), talk);
     const work = run();
     const end = work.then(
@@ -83,9 +89,9 @@ export class Meetings {
     );
     const one: Running = { talk, client, text, end, isDone: false, isVictim: false };
     this.#running.add(one);
-    await time.outside(mayWait ? this.#quiet(one) : end);
+    await this.#alone(mayWait() ? this.#quiet(one) : end);
     if (!one.isDone) {
-      trace.add(talk.owner, "waits for a lock in", short(text));
+      this.#context.trace.add(talk.owner, "waits for a lock in", short(text));
       await new Promise<void>((resolve) => {
         one.goOn = resolve;
       });
@@ -96,18 +102,34 @@ export class Meetings {
     });
   }
 
-  /** Ends what a connection waits for, as the server does when its client has gone. */
-  async cancel(client: pg.Client): Promise<void> {
+  /** Ends a transaction whose client has gone, and what it waits for, as the server does. */
+  async end(client: pg.Client): Promise<void> {
+    while (this.#asking) await this.#asking;
+    await this.#alone(this.#rollBack(client));
+  }
+
+  async #rollBack(client: pg.Client): Promise<void> {
+    await this.#cancel(client);
+    await client.query("ROLLBACK");
+    await this.#quiet();
+  }
+
+  /** Of two that one step asks for, the second is asked after the first: the machine's time would order them. */
+  async #alone(asked: Promise<void>): Promise<void> {
+    this.#asking = asked;
+    try {
+      await this.#context.time.outside(asked);
+    } finally {
+      this.#asking = undefined;
+    }
+  }
+
+  async #cancel(client: pg.Client): Promise<void> {
     for (const one of this.#running)
       if (one.client === client && !one.isDone) {
         await (await this.#watch()).query("SELECT pg_cancel_backend($1)", [pidOf(client)]);
         await one.end;
       }
-  }
-
-  /** A lock may have been given back. */
-  async quiet(): Promise<void> {
-    await this.#quiet();
   }
 
   /** Until each statement has ended or waits for a lock; whoever need not wait any more goes on in a step of its own. */
@@ -125,7 +147,7 @@ export class Meetings {
       this.#waitedFor = new Set([...waits.values()].flat());
       if (!asked || asked.isDone || !(await this.#look(asked, waits))) break;
       asked.isVictim = true;
-      await this.cancel(asked.client);
+      await this.#cancel(asked.client);
     }
     for (const one of this.#running) {
       const { goOn } = one;

@@ -1,10 +1,14 @@
 import type { Lease, OutboxStore } from "hookproof/outbox/store";
 import type { Ledger } from "./ledger.js";
 
-/** How a call was executed, where it was not all at one moment: whether there may be more, and the places of its events. */
+/** How a call was executed, where it was not all at one moment. */
 interface Executed {
+  /** Whether there may be more. */
   readonly isPart: boolean;
+  /** Those of its events. */
   readonly places: readonly number[] | undefined;
+  /** When a claim looked for events, by the world's time. */
+  readonly lookedAt: number | undefined;
 }
 
 /** Is told what a call has done in the store. */
@@ -62,7 +66,7 @@ export function linkedStore(
         (claims, askedAt, how) => {
           const limit = how?.isPart ? claims.length : request.limit - before;
           before += claims.length;
-          ledger.claimed(worker, claims, askedAt, { ...request, limit });
+          ledger.claimed(worker, claims, askedAt, { ...request, limit, lookedAt: how?.lookedAt });
         },
       ).then((claims) => {
         ledger.duties.learnt(claims);
