@@ -1,5 +1,5 @@
 // The commands that write the state of the local service to a file, and compare two states.
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import type { Fixture, StateChange } from "hookproof-service";
 import type { Command, Context } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
@@ -178,6 +178,9 @@ function isUrl(place: string): boolean {
 function isDatabase(file: string): boolean {
   // Of a pipe the first bytes would be gone.
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return false;
+  // One that is in use has this next to it. It is not opened here: closing it again would drop the locks of a service in
+  // this process, and another process could then delete the log that the service writes.
+  if (existsSync(`${realpathSync(file)}-shm`)) return true;
   let handle: number | undefined;
   try {
     handle = openSync(file, "r");
