@@ -122,6 +122,22 @@ describe("the host", () => {
     );
   });
 
+  it("says wherever the set is not where it is, and repeats nothing of the request", async () => {
+    const { url } = await host({ path: `/a"<b>&c` });
+    const text = "There is no key set at this path. It is at ";
+    for (const [accept, type, body] of [
+      ["*/*", "text/plain; charset=utf-8", `${text}/a"<b>&c\n`],
+      ["text/html,*/*;q=0.8", "text/html; charset=utf-8", `${text}<a href="/a&quot;&lt;b>&amp;c">`],
+    ]) {
+      const answer = await ask(`${url}/%3Cscript%3E`, { headers: { Accept: accept as string } });
+      expect([answer.status, answer.headers["content-type"]]).toEqual([404, type]);
+      expect(answer.headers["x-content-type-options"]).toBe("nosniff");
+      expect(answer.body).toContain(body);
+      expect(answer.body).not.toContain("script");
+      expect(await ask(url, { method: "HEAD" })).toMatchObject({ status: 404, body: "" });
+    }
+  });
+
   it("serves HTTPS with a certificate it makes, which nobody trusts unasked", async () => {
     const { keySetUrl, certificate } = await host({ tls: "self-signed" });
     expect(keySetUrl).toMatch(/^https:\/\/127\.0\.0\.1:/);

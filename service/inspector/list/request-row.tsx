@@ -35,6 +35,20 @@ export function requestParts(row: RequestRow): RowParts {
     ),
     facts: (
       <>
+        {replay && (
+          <span class="origin">
+            <Icon name="replay" />
+            {replay.kind} of #{replay.of}
+          </span>
+        )}
+        {row.forwardedStatus !== undefined && (
+          <span class={`origin ${isTaken(row.forwardedStatus) ? "" : "refused"}`}>
+            application: {row.forwardedStatus === 0 ? "no answer" : row.forwardedStatus}
+          </span>
+        )}
+        {row.isTest && <span class="origin">test event</span>}
+        {isForced(row) && <span class="origin">forced ({row.forwardedStatus || row.verdictStatus})</span>}
+        {row.imported && <span class="origin">imported</span>}
         <span>{row.durationMs} ms</span>
         {note !== undefined && (
           <span class="own">
@@ -57,20 +71,6 @@ export function requestParts(row: RequestRow): RowParts {
             <VisibleText text={method.slice(0, 12)} />
           </span>
         )}
-        {replay && (
-          <span class="origin">
-            <Icon name="replay" />
-            {replay.kind} of #{replay.of}
-          </span>
-        )}
-        {row.forwardedStatus !== undefined && (
-          <span class={`origin ${isTaken(row.forwardedStatus) ? "" : "refused"}`}>
-            application: {row.forwardedStatus === 0 ? "no answer" : row.forwardedStatus}
-          </span>
-        )}
-        {row.isTest && <span class="origin">test event</span>}
-        {isForced(row) && <span class="origin">forced ({row.forwardedStatus || row.verdictStatus})</span>}
-        {row.imported && <span class="origin">imported</span>}
         {eventId !== undefined && (
           <span class="mono id">
             <VisibleText text={eventId.slice(0, 8)} />

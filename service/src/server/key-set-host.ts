@@ -1,6 +1,7 @@
 // Hosts a key set over HTTP or HTTPS.
 import type { KeySet } from "hookproof/jwks";
-import { sendAnswer, toJwksListener } from "hookproof/node";
+import { toJwksListener } from "hookproof/node";
+import { answerElsewhere } from "./elsewhere-on-key-host.js";
 import { harmless } from "./harmless.js";
 import { type RunningServer, type ServerOptions, startServer } from "./http-server.js";
 import { faultyKeySet, type KeySetFault } from "./key-set-faults.js";
@@ -64,7 +65,7 @@ export async function startKeySetHost(options: KeySetHostServerOptions): Promise
   const running = await startServer(
     (request, response) => {
       if (request.url?.split("?", 1)[0] !== path) {
-        sendAnswer({ status: 404, headers: [], body: "" }, request, response);
+        answerElsewhere(path, request, response);
         return;
       }
       notify();
