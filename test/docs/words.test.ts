@@ -12,6 +12,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bwhoever\b/i, "anyone who, or no matter who"],
   [/\banew\b/i, "again"],
   [/\bbeside\b/i, "next to"],
+  [/\bonly who\b|; who (?:is|has|can)\b/i, "only someone who, or anyone who"],
 ];
 
 const pages = [...markdownIn("."), ...markdownIn("docs")]

@@ -69,6 +69,6 @@ function printChange(out: Output, { id, message, fix, by, matters }: Change): vo
 function conclusion({ equal }: Comparison, changed: number): string {
   const next = "What goes wrong goes wrong before it was sent, or after it was received.";
   if (equal) return `Both requests are the same. ${next}`;
-  if (changed === 0) return `The way has changed nothing that a listener checks. ${next}`;
-  return `The way has changed what a listener checks: ${changed} ${changed === 1 ? "change" : "changes"}.`;
+  if (changed === 0) return `Nothing that a listener checks was changed on the way. ${next}`;
+  return `What a listener checks was changed on the way: ${changed} ${changed === 1 ? "change" : "changes"}.`;
 }

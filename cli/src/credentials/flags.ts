@@ -68,7 +68,7 @@ export const PLAIN_HTTP_FLAG = {
     value: "<host>",
     repeatable: true,
     describe:
-      "in development: allow http:// to this name of a container, or *.localhost; who is on the way can read the credential",
+      "in development: allow http:// to this name of a container, or *.localhost; anyone on the way can read the credential",
   },
 } as const satisfies Record<string, Flag>;
 
@@ -87,7 +87,7 @@ export const REACH_FLAGS = {
     value: "<host>",
     repeatable: true,
     describe:
-      "in development: allow http:// to this name of a container, or *.localhost; who is on the way can read events",
+      "in development: allow http:// to this name of a container, or *.localhost; anyone on the way can read events",
   },
   cert: {
     type: "string",

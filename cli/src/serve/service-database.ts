@@ -47,7 +47,7 @@ export const BUCKET_FLAG = {
   "plain-http": {
     ...PLAIN_HTTP_FLAG["plain-http"],
     describe:
-      "in development: allow http:// to this container's name in HOOKPROOF_S3_ENDPOINT; who is on the way can read files",
+      "in development: allow http:// to this container's name in HOOKPROOF_S3_ENDPOINT; anyone on the way can read files",
   },
 } as const satisfies Record<string, Flag>;
 

@@ -5,8 +5,8 @@ export function LockedOut() {
   return (
     <main class="alone">
       <p class="nothing note">
-        Open the inspector by the whole address that hookproof has printed: it ends in #t=…. Only who has it
-        sees requests and signs; another start of the listener has another one.
+        Open the inspector by the whole address that hookproof has printed: it ends in #t=…. Without it nobody
+        sees requests or signs; each start of the listener has a new one.
       </p>
     </main>
   );

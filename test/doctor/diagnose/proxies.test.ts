@@ -135,7 +135,7 @@ describeWith("nginx", hasProxy("nginx"))("nginx", () => {
   it("as it comes changes the host only, which no signature covers", async () => {
     const { shown, text } = await verified(proxy(), await sentRequest({ path: "/hooks" }));
     expect(shown).toEqual(["! host-changed"]);
-    expect(text).toContain("The way has changed nothing that a listener checks.");
+    expect(text).toContain("Nothing that a listener checks was changed on the way.");
   });
 
   it("drops headers with an underscore", async () => {
