@@ -344,7 +344,7 @@ function lineOf(text: string): string {
   const plain = title ?? text.replace(/<(?:style|script|title)[^<>]*>[^<]*|<[^<>]*>/gi, " ");
   const line = plain
     .split("\n")
-    .map((one) => one.trim())
+    .map((one) => one.trim().replace(/ ([.,:;])/g, "$1")) // where a tag was
     .find((one) => one !== "");
   return line === undefined ? "" : shown(line.replace(/[\w+/=-]{24,}/g, "…"), 100);
 }

@@ -128,6 +128,13 @@ describe("the verdict on a listener", () => {
       /500 \("Fatal error: Undefined variable \$secret in x\.php"\): it fails at every request/,
     ],
     [
+      "a crash as PHP prints it",
+      500,
+      {},
+      "<b>Fatal error</b>: Undefined variable $secret in x.php",
+      /500 \("Fatal error: Undefined variable \$secret in x\.php"\): it fails at every request/,
+    ],
+    [
       "a login page",
       302,
       { location: "/login?next=%2F" },
