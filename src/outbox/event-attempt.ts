@@ -3,7 +3,7 @@ import { sha256Base64url } from "#hash";
 import { abortedWith } from "../core/aborted-with.js";
 import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError } from "../core/errors.js";
-import type { AttemptOutcome } from "../sender/attempt.js";
+import { type AttemptOutcome, asksForAll } from "../sender/attempt.js";
 import { newDelivery, type Observer } from "../sender/observe.js";
 import { nextAttempt } from "../sender/retry-policy.js";
 import type { BodyEncryption } from "./body-encryption.js";
@@ -120,7 +120,10 @@ export class EventAttempt {
         : this.#fail("refused", code, record);
     if (outcome !== "retry") this.#alert(classification.hints, record);
     else if (code === "PROXY_FAILED") this.#alert(PROXY_HINTS, record);
-    return this.#tryAgain(code, record, outcome === "retry" ? classification.retryAfterMs : undefined);
+    const { retryAfterMs } = classification;
+    if (retryAfterMs !== undefined && asksForAll(attempted))
+      await this.#rest(Math.min(retryAfterMs, this.#listener.policy.maxRetryAfterMs));
+    return this.#tryAgain(code, record, retryAfterMs);
   }
 
   /** The receiver wants nothing more: its events wait, at every worker, until a person resumes the listener. */
@@ -162,8 +165,6 @@ export class EventAttempt {
     const { random, observe } = this.#context;
     const { policy } = this.#listener;
     const { attempt, attemptsBeforeRedrive, firstAttemptAt } = this.#claimed;
-    if (retryAfterMs !== undefined && (record.status === 429 || record.status === 503))
-      await this.#rest(Math.min(retryAfterMs, policy.maxRetryAfterMs));
     const next = nextAttempt(
       { ...policy, maxAttempts },
       { attempts: attempt - attemptsBeforeRedrive, firstAttemptAt },
@@ -331,7 +332,8 @@ function healthOf({ classification, response }: AttemptOutcome): BreakerInput["r
   const { outcome } = classification;
   if (outcome === "accepted" || outcome === "duplicate") return "good";
   if (outcome === "final") return response && "neither"; // it refused one event
-  if (outcome === "setup" && response?.status === 400) return "neither"; // our clock is wrong
+  // Our clock is wrong; or this event is too large for now (Retry-After).
+  if (response?.status === 400 || response?.status === 413) return "neither";
   const { code } = classification;
   return code === "PROXY_FAILED" || code.startsWith("OUTBOX_") ? undefined : "bad";
 }

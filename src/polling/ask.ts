@@ -63,10 +63,8 @@ export function createAsk({ authorization, transport, clock }: TransmitterOption
     );
     const { status } = answer;
     const meaning = classifyAnswer({ ...answer, body: answer.body }, 1, clock.now());
-    if (meaning.outcome === "retry")
+    if ("code" in meaning)
       throw new Unanswered(meaning.code, `The transmitter answered ${status}.`, meaning.retryAfterMs);
-    if (meaning.outcome !== "accepted" && "code" in meaning)
-      throw new Unanswered(meaning.code, `The transmitter answered ${status}.`);
     if (answer.body.length === 0) return undefined;
     const parsed = parseJson(answer.body);
     if (answer.truncated || !parsed.ok || !isObject(parsed.value))

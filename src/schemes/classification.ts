@@ -21,7 +21,8 @@ export interface Answer {
  * - `accepted`: delivered; `earlier` if a copy sent before this one had arrived
  * - `duplicate`: this id was used before, and not by this delivery
  * - `retry`: a transient failure; try again, not before `retryAfterMs`
- * - `setup`: a wrong setting, which a person has to correct; the same event may succeed afterwards
+ * - `setup`: a wrong setting, which a person has to correct; the same event may succeed afterwards, and not before
+ *   `retryAfterMs`
  * - `final`: this request will never be accepted. With `stopSending` the receiver wants no other event either: an outbox
  *   pauses the listener instead of burying one event after another, and the event waits until it is resumed
  */
@@ -29,11 +30,17 @@ export type Classification =
   | { readonly outcome: "accepted"; readonly earlier: boolean; readonly warning?: string }
   | { readonly outcome: "duplicate" }
   | { readonly outcome: "retry"; readonly code: ErrorCode; readonly retryAfterMs?: number }
-  | { readonly outcome: "setup"; readonly code: ErrorCode; readonly hints: readonly string[] }
+  | {
+      readonly outcome: "setup";
+      readonly code: ErrorCode;
+      readonly hints: readonly string[];
+      readonly retryAfterMs?: number;
+    }
   | {
       readonly outcome: "final";
       readonly code: ErrorCode;
       readonly hints: readonly string[];
+      readonly retryAfterMs?: number;
       readonly stopSending?: boolean;
     };
 
@@ -56,8 +63,8 @@ export function classifyFailure(code: ErrorCode): Classification {
 const TRANSIENT = new Set([408, 425, 429]);
 
 /**
- * The answers that HTTP itself says to try again: 407, 408, 425, 429 and 5xx, with their `Retry-After`; `undefined` for
- * any other answer.
+ * The answers that HTTP itself says to try again: 407, 408, 425, 429 and 5xx, with their `Retry-After`, and 413 that has
+ * one; `undefined` for any other answer.
  *
  * @param now milliseconds since the epoch, for `Retry-After` as a date
  *
@@ -71,34 +78,34 @@ const TRANSIENT = new Set([408, 425, 429]);
 export function classifyTransient({ status, headers }: Answer, now: number): Classification | undefined {
   // Only proxies answer 407; a transport of the caller's own may pass it on.
   if (status === 407) return { outcome: "retry", code: "PROXY_FAILED" };
+  const after = waitOf(headers, now);
+  // With a time to come again, "too large" is no last word (RFC 9110 section 15.5.14).
+  if (status === 413 && after.retryAfterMs !== undefined)
+    return { outcome: "retry", code: "REQUEST_REFUSED", ...after };
   if (status < 500 && !TRANSIENT.has(status)) return undefined;
-  const after = retryAfterMs(headers, now);
-  return {
-    outcome: "retry",
-    code: "RECEIVER_UNAVAILABLE",
-    ...(after === undefined ? {} : { retryAfterMs: after }),
-  };
+  return { outcome: "retry", code: "RECEIVER_UNAVAILABLE", ...after };
 }
 
-/** The refusals that say something of the way or the account, and nothing of the event. */
-const SETUP: Readonly<Record<number, ErrorCode>> = {
+/** The refusals that speak of this event's content, or of the listener's end; any other says nothing of the event. */
+const FINAL = new Set([400, 409, 410, 413, 422]);
+
+/** Whether a refusal speaks of one event, so that others may be accepted meanwhile. */
+export function speaksOfEvent(status: number | undefined): boolean {
+  return status !== undefined && FINAL.has(status);
+}
+
+const CODES: Readonly<Record<number, ErrorCode>> = {
   401: "AUTHENTICATION_REFUSED",
-  402: "REQUEST_REFUSED",
   403: "SOURCE_REFUSED",
   404: "LISTENER_NOT_FOUND",
-  405: "REQUEST_REFUSED",
-  421: "REQUEST_REFUSED",
-  426: "REQUEST_REFUSED",
-  428: "REQUEST_REFUSED",
-  431: "REQUEST_REFUSED",
-  451: "REQUEST_REFUSED",
 };
 
 /**
- * What a refusal means: a wrong setting where the answer says nothing of the event, which are redirects (the hints name
- * their `Location`), 401 to 405, 421, 426, 428, 431 and 451; otherwise that this request is never accepted.
+ * What a refusal means: that this request is never accepted where the answer speaks of it, which are 400, 409, 410, 413
+ * and 422; otherwise a wrong setting. The hints name the `Location` of a redirect.
  *
  * @param hints likely causes in plain words; a person reads them. What the answer itself shows comes before them
+ * @param now milliseconds since the epoch, for `Retry-After` as a date; without it such a date is not read
  *
  * @example
  * ```ts
@@ -110,17 +117,18 @@ const SETUP: Readonly<Record<number, ErrorCode>> = {
 export function classifyRefusal(
   answer: Pick<Answer, "status" | "headers" | "body">,
   hints: readonly string[] = [],
+  now: number = Number.NaN,
 ): Classification {
   const { status, headers } = answer;
+  const wait = waitOf(headers, now);
   if (status >= 300 && status < 400) {
     const location = locationHint(headers);
-    return { outcome: "setup", code: "REDIRECT_REFUSED", hints: location ? [location, ...hints] : hints };
+    const all = location ? [location, ...hints] : hints;
+    return { outcome: "setup", code: "REDIRECT_REFUSED", hints: all, ...wait };
   }
-  const code = SETUP[status];
-  const all = [...foreignHints(answer), ...hints];
-  return code
-    ? { outcome: "setup", code, hints: all }
-    : { outcome: "final", code: "REQUEST_REFUSED", hints: all };
+  const outcome = FINAL.has(status) ? "final" : "setup";
+  const code = CODES[status] ?? "REQUEST_REFUSED";
+  return { outcome, code, hints: [...foreignHints(answer), ...hints], ...wait };
 }
 
 /** Where a redirect leads, without what may be a credential: user, query, fragment, and `;jsessionid=` in a path. */
@@ -147,7 +155,7 @@ function locationHint(headers: readonly HeaderPair[]): string | undefined {
  */
 export function classifyAnswer(answer: Answer, _attempt: number, now: number): Classification {
   if (answer.status >= 200 && answer.status < 300) return acceptance(answer);
-  return classifyTransient(answer, now) ?? classifyRefusal(answer);
+  return classifyTransient(answer, now) ?? classifyRefusal(answer, [], now);
 }
 
 /**
@@ -170,7 +178,7 @@ export function acceptance(answer: Answer, otherwise?: string): Classification {
  * What `Retry-After` asks for, in milliseconds from now: seconds or a date (RFC 9110 section 10.2.3). Some servers write
  * decimals, which are rounded up. Where a proxy has added one of its own, as a line or behind a comma, the longest counts.
  */
-function retryAfterMs(headers: readonly HeaderPair[], now: number): number | undefined {
+export function waitOf(headers: readonly HeaderPair[], now: number): { readonly retryAfterMs?: number } {
   let longest = -1;
   for (const line of headers) {
     if (!isNamed(line, "retry-after")) continue;
@@ -182,5 +190,5 @@ function retryAfterMs(headers: readonly HeaderPair[], now: number): number | und
       if (wait > longest) longest = wait;
     }
   }
-  return longest < 0 ? undefined : longest;
+  return longest < 0 ? {} : { retryAfterMs: longest };
 }

@@ -4,7 +4,12 @@ import { type ErrorCode, HookproofError } from "../core/errors.js";
 import type { WebhookEvent } from "../core/event.js";
 import { type HeaderPair, httpDate, onlyValue } from "../core/headers.js";
 import { isUnsent, type Transport, type TransportResponse } from "../http/transport.js";
-import { type Classification, classifyAnswer, classifyFailure } from "../schemes/classification.js";
+import {
+  type Classification,
+  classifyAnswer,
+  classifyFailure,
+  speaksOfEvent,
+} from "../schemes/classification.js";
 import type { Scheme, SignedParts, Signer } from "../schemes/scheme.js";
 import { answerLine } from "./answer-line.js";
 import type { AttemptRecord } from "./attempt-record.js";
@@ -58,6 +63,12 @@ export interface AttemptOutcome {
 
 /** Makes one attempt; never rejects. */
 export type Attempt = (request: AttemptRequest) => Promise<AttemptOutcome>;
+
+/** Whether the `Retry-After` of an answer is for all events of the receiver, and not for this one alone. */
+export function asksForAll({ classification, record: { status } }: AttemptOutcome): boolean {
+  if (status === 429 || status === 503) return true;
+  return classification.outcome === "setup" && !speaksOfEvent(status);
+}
 
 /** What an answer may show to be wrong, and what is kept where another value helped. */
 interface Settings {
@@ -329,14 +340,12 @@ function classified(
   const now = date ?? clock.now();
   const classification = meaningOf(scheme, response, number, now);
   if (classification.outcome !== "final" || response.status !== 400) return classification;
-  const { code } = classification;
+  const setup = { ...classification, outcome: "setup" } as const;
   if (scheme.proof === "event")
-    return isAhead(provedAt, now)
-      ? { outcome: "setup", code, hints: [aheadHint(provedAt - now)] }
-      : classification;
+    return isAhead(provedAt, now) ? { ...setup, hints: [aheadHint(provedAt - now)] } : classification;
   const difference = clockDifference(response, { sentAt, receivedAt: clock.now(), offsetMs });
   if (difference === undefined && codeIn(response) !== "TIMESTAMP_OUT_OF_WINDOW") return classification;
-  return { outcome: "setup", code, hints: [clockHint(difference)] };
+  return { ...setup, hints: [clockHint(difference)] };
 }
 
 /** What the scheme says, or what holds for most of them where a scheme of the caller's own fails. */

@@ -107,9 +107,9 @@ async function untilArrived(
       return { outcome, eventId: event.id, status: record.status ?? 0, attempts };
     const { code } = classification;
     const failure = { code, event, attempts, cause, mayHaveArrived };
-    if (outcome !== "retry") throw new DeliveryError({ ...failure, hints: classification.hints });
-
     const asked = { retryAfterMs: obeyed(classification.retryAfterMs, policy) };
+    if (outcome !== "retry") throw new DeliveryError({ ...failure, ...asked, hints: classification.hints });
+
     const now = monotonicMs(clock);
     const next = nextAttempt(
       policy,

@@ -148,7 +148,7 @@ it("stops after as many attempts as the listener's policy says", async () => {
   ]);
 });
 
-it.each([400, 410, 413, 415, 422])("makes a dead letter of an event that gets %i", async (status) => {
+it.each([400, 410, 413, 422])("makes a dead letter of an event that gets %i", async (status) => {
   const bench = outboxBench();
   const server = await bench.receiver({
     intercept(request, response) {
@@ -180,6 +180,9 @@ it.each([
     'REDIRECT_REFUSED. Likely: a server in front, or a URL that has moved: its Location is "https://login.example/sso"',
   ],
   [405, "REQUEST_REFUSED"],
+  [406, "REQUEST_REFUSED"],
+  [415, "REQUEST_REFUSED"],
+  [419, "REQUEST_REFUSED"],
   [421, "REQUEST_REFUSED"],
 ])("raises one alert for %i and goes on trying, until somebody mends it", async (status, code) => {
   const bench = outboxBench();

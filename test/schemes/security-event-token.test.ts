@@ -231,7 +231,7 @@ describe("a transmitter", () => {
     [404, "setup"],
     [302, "setup"],
     [413, "final"],
-    [415, "final"],
+    [415, "setup"],
     [429, "retry"],
     [500, "retry"],
     [503, "retry"],

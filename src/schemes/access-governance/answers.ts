@@ -28,5 +28,5 @@ export function classify(
     return acceptance(result, status === 200 ? undefined : "; the service answers 200");
   if (status === 409)
     return attempt > 1 || result.resent ? { outcome: "accepted", earlier: true } : { outcome: "duplicate" };
-  return classifyTransient(result, now) ?? classifyRefusal(result, likelyCauses(status));
+  return classifyTransient(result, now) ?? classifyRefusal(result, likelyCauses(status), now);
 }

@@ -1,7 +1,13 @@
 // What an answer means to a transmitter of security event tokens.
 import type { VerdictCode } from "../../core/errors.js";
 import { isObject, parseJson } from "../../core/json.js";
-import { type Answer, type Classification, classifyAnswer, classifyRefusal } from "../classification.js";
+import {
+  type Answer,
+  type Classification,
+  classifyAnswer,
+  classifyRefusal,
+  waitOf,
+} from "../classification.js";
 import type { SchemeAnswers } from "../scheme.js";
 
 /** What a recipient's `err` says to the transmitter: a setting to correct, or a token that will never be accepted. */
@@ -61,8 +67,9 @@ export function classify(answer: Answer, attempt: number, now: number): Classifi
   if (status !== 400) return classifyAnswer(answer, attempt, now);
   const err = errorIn(answer.body);
   const meaning = err === undefined ? undefined : ERRORS[err];
-  if (err === undefined || meaning === undefined) return classifyRefusal(answer, [NO_ERROR]);
-  return { outcome: meaning.outcome, code: meaning.code, hints: [`${err}: ${meaning.hint}`] };
+  if (err === undefined || meaning === undefined) return classifyRefusal(answer, [NO_ERROR], now);
+  const { outcome, code, hint } = meaning;
+  return { outcome, code, hints: [`${err}: ${hint}`], ...waitOf(answer.headers, now) };
 }
 
 const NO_ERROR =

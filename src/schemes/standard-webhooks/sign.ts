@@ -50,7 +50,7 @@ function classify(answer: Answer, _attempt: number, now: number): Classification
   if (status >= 200 && status < 300) return acceptance(answer);
   if (status === 410)
     return { outcome: "final", code: "REQUEST_REFUSED", hints: GONE_HINTS, stopSending: true };
-  const refused = classifyTransient(answer, now) ?? classifyRefusal(answer, HINTS);
+  const refused = classifyTransient(answer, now) ?? classifyRefusal(answer, HINTS, now);
   return refused.outcome === "final" ? { ...refused, outcome: "setup" } : refused;
 }
 
