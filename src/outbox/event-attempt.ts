@@ -3,7 +3,7 @@ import { sha256Base64url } from "#hash";
 import { abortedWith } from "../core/aborted-with.js";
 import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError } from "../core/errors.js";
-import { type AttemptOutcome, asksForAll } from "../sender/attempt.js";
+import type { AttemptOutcome } from "../sender/attempt.js";
 import { newDelivery, type Observer } from "../sender/observe.js";
 import { nextAttempt } from "../sender/retry-policy.js";
 import type { BodyEncryption } from "./body-encryption.js";
@@ -121,8 +121,9 @@ export class EventAttempt {
     if (outcome !== "retry") this.#alert(classification.hints, record);
     else if (code === "PROXY_FAILED") this.#alert(PROXY_HINTS, record);
     const { retryAfterMs } = classification;
+    const { policy } = this.#listener;
     if (retryAfterMs !== undefined && asksForAll(attempted))
-      await this.#rest(Math.min(retryAfterMs, this.#listener.policy.maxRetryAfterMs));
+      await this.#rest(Math.min(retryAfterMs, policy.maxRetryAfterMs));
     return this.#tryAgain(code, record, retryAfterMs);
   }
 
@@ -325,6 +326,15 @@ export async function bodyToSend(
   if (sha256Base64url(plain) !== digest)
     throw new HookproofError("OUTBOX_BODY_UNREADABLE", "The event's stored body is not what was enqueued.");
   return plain;
+}
+
+/** The refusals that speak of one event, so that others may be accepted meanwhile. */
+const OF_ONE_EVENT: ReadonlySet<number | undefined> = new Set([400, 409, 413, 422]);
+
+/** Whether the `Retry-After` of an answer is for all events of the listener, and not for this one alone. */
+function asksForAll({ classification, record: { status } }: AttemptOutcome): boolean {
+  if (status === 429 || status === 503) return true;
+  return classification.outcome === "setup" && !OF_ONE_EVENT.has(status);
 }
 
 /** What an attempt says about the listener's health; `undefined` if it never reached the listener. */

@@ -89,11 +89,6 @@ export function classifyTransient({ status, headers }: Answer, now: number): Cla
 /** The refusals that speak of this event's content, or of the listener's end; any other says nothing of the event. */
 const FINAL = new Set([400, 409, 410, 413, 422]);
 
-/** Whether a refusal speaks of one event, so that others may be accepted meanwhile. */
-export function speaksOfEvent(status: number | undefined): boolean {
-  return status !== undefined && FINAL.has(status);
-}
-
 const CODES: Readonly<Record<number, ErrorCode>> = {
   401: "AUTHENTICATION_REFUSED",
   403: "SOURCE_REFUSED",

@@ -4,12 +4,7 @@ import { type ErrorCode, HookproofError } from "../core/errors.js";
 import type { WebhookEvent } from "../core/event.js";
 import { type HeaderPair, httpDate, onlyValue } from "../core/headers.js";
 import { isUnsent, type Transport, type TransportResponse } from "../http/transport.js";
-import {
-  type Classification,
-  classifyAnswer,
-  classifyFailure,
-  speaksOfEvent,
-} from "../schemes/classification.js";
+import { type Classification, classifyAnswer, classifyFailure } from "../schemes/classification.js";
 import type { Scheme, SignedParts, Signer } from "../schemes/scheme.js";
 import { answerLine } from "./answer-line.js";
 import type { AttemptRecord } from "./attempt-record.js";
@@ -63,12 +58,6 @@ export interface AttemptOutcome {
 
 /** Makes one attempt; never rejects. */
 export type Attempt = (request: AttemptRequest) => Promise<AttemptOutcome>;
-
-/** Whether the `Retry-After` of an answer is for all events of the receiver, and not for this one alone. */
-export function asksForAll({ classification, record: { status } }: AttemptOutcome): boolean {
-  if (status === 429 || status === 503) return true;
-  return classification.outcome === "setup" && !speaksOfEvent(status);
-}
 
 /** What an answer may show to be wrong, and what is kept where another value helped. */
 interface Settings {

@@ -106,9 +106,9 @@ async function untilArrived(
     if (outcome === "accepted" || outcome === "duplicate")
       return { outcome, eventId: event.id, status: record.status ?? 0, attempts };
     const { code } = classification;
-    const failure = { code, event, attempts, cause, mayHaveArrived };
-    const asked = { retryAfterMs: obeyed(classification.retryAfterMs, policy) };
-    if (outcome !== "retry") throw new DeliveryError({ ...failure, ...asked, hints: classification.hints });
+    const retryAfterMs = obeyed(classification.retryAfterMs, policy);
+    const failure = { code, event, attempts, cause, mayHaveArrived, retryAfterMs };
+    if (outcome !== "retry") throw new DeliveryError({ ...failure, hints: classification.hints });
 
     const now = monotonicMs(clock);
     const next = nextAttempt(
@@ -117,14 +117,12 @@ async function untilArrived(
       { now, retryAfterMs: classification.retryAfterMs, random: random() },
     );
     if (next.at === undefined)
-      throw new DeliveryError(
-        next.reason === "window" ? { ...failure, ...asked, code: "WINDOW_CLOSED" } : { ...failure, ...asked },
-      );
+      throw new DeliveryError(next.reason === "window" ? { ...failure, code: "WINDOW_CLOSED" } : failure);
     const delayMs = next.at - now;
     if (next.at >= deadline) throw new DeliveryError({ ...failure, retryAfterMs: delayMs });
     observe?.({ ...subject, type: "retry-scheduled", attempt: attempts.length + 1, delayMs, code });
     await wait(delayMs, signal);
-    if (signal?.aborted) throw new DeliveryError({ ...failure, ...asked, code: "ABORTED" });
+    if (signal?.aborted) throw new DeliveryError({ ...failure, code: "ABORTED" });
   }
 }
 

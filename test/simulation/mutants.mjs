@@ -163,8 +163,8 @@ export const MUTANTS = [
     ],
     [
       "a 503 does not pause the listener (L17)",
-      "(record.status === 429 || record.status === 503)",
-      "record.status === 429",
+      "if (retryAfterMs !== undefined && asksForAll(attempted))",
+      "if (retryAfterMs !== undefined && record.status === 429)",
     ],
     [
       "Retry-After is ignored (LL1)",
