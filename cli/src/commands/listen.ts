@@ -240,7 +240,7 @@ async function announced(
 
 function reportListening(
   context: Context,
-  { id, expecting: { method, secret } }: ChosenListener,
+  { id, expecting: { method, secret, secretFrom } }: ChosenListener,
   baseUrl: string,
   { url, scheme, inspector }: Session,
 ): void {
@@ -253,9 +253,11 @@ function reportListening(
     method,
     ...(scheme === undefined ? {} : { scheme }),
     ...(inspector === undefined ? {} : { inspectorUrl: inspector }),
-    ...(secret === undefined ? {} : { secretFingerprint: secretFingerprint(secret) }),
+    ...(secret === undefined ? {} : { secretFingerprint: secretFingerprint(secret), secretFrom }),
   });
   out.line(url);
+  if (secret !== undefined && secretFrom !== "new")
+    out.note(`checks with secret ${secretFingerprint(secret)}…  (${secretFrom})`);
   warnIfOpen(
     context,
     "they can send to this listener, and see the inspector if they have its whole address.",

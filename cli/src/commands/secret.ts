@@ -5,7 +5,7 @@ import { nextStep } from "../config/next-step.js";
 import { checkedOrigin, originOf } from "../credentials/origin-rule.js";
 import { ORIGIN_VARIABLE, readSecrets } from "../credentials/secrets.js";
 import {
-  ownerAndOrigin,
+  ownerInShort,
   removeSecrets,
   requireStored,
   type StoredSecrets,
@@ -89,7 +89,7 @@ export const secretSet: Command = {
     const fingerprints = stored.secrets.map(secretFingerprint);
     const { origin } = stored;
     out.document({ type: "secret", ok: true, profile, fingerprints, origin: origin ?? null });
-    out.line(`${fingerprints.map((text) => `${text}…`).join(", ")}${ownerAndOrigin(owner, origin)}`);
+    out.line(`${fingerprints.map((text) => `${text}…`).join(", ")}  (${ownerInShort(owner, origin)})`);
     if (origin === undefined)
       out.note(
         `${nextStep(args, `hookproof profile add ${profile} --target <url>`)}      sets the target it signs for`,
@@ -159,7 +159,7 @@ export const secretGenerate: Command = {
       origin: origin ?? null,
       ...(revealed ? { secret } : {}),
     });
-    const shown = `${fingerprints.map((text) => `${text}…`).join(", ")}${ownerAndOrigin(owner, origin)}`;
+    const shown = `${fingerprints.map((text) => `${text}…`).join(", ")}  (${ownerInShort(owner, origin)})`;
     if (revealed) out.raw(secret);
     else out.line(shown);
     if (!revealed)
@@ -191,7 +191,7 @@ export const secretShow: Command = {
       origin: origin ?? null,
       ...(revealed ? { secrets } : {}),
     });
-    const shown = fingerprints.map((print) => `${print}…${ownerAndOrigin(owner, origin)}`);
+    const shown = fingerprints.map((print) => `${print}…  (${ownerInShort(owner, origin)})`);
     if (revealed) secrets.forEach(out.raw);
     else shown.forEach(out.line);
     return EXIT.ok;

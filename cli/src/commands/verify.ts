@@ -8,11 +8,10 @@ import type { Args, Command, Context } from "../command.js";
 import { nextStep } from "../config/next-step.js";
 import { INGESTION_PATH, LISTENER_ID } from "../config/settings.js";
 import { type FoundSecrets, fingerprintsOf } from "../credentials/origin-rule.js";
-import { findSecrets } from "../credentials/secrets.js";
+import { findSecrets, sourceOf } from "../credentials/secrets.js";
 import { shownUrl } from "../credentials/typed-target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { readAll, readBytes } from "../files/files.js";
-import { describeCredential } from "../history/history-record.js";
 import { withoutMark } from "../input/text.js";
 import type { Io } from "../io.js";
 import { keySetOf, keysFrom, type ReadKeySet } from "../keys/keys.js";
@@ -138,7 +137,7 @@ async function verifyBy(scheme: ChosenScheme, context: Context, request: Capture
   const jwks = await keySet?.document();
   const mistakes = looks ? await mistakesBehind(scheme, request, { ...verifying, jwks }, at) : [];
   const judgement = judgementOf(verdict, mistakes, request.doubt);
-  print(context, judgement, found && usedSecret(found), {
+  print(context, judgement, found && usedSecret(found, context), {
     who: `A receiver of ${scheme.title}`,
     accepted: verifier.answers?.accepted,
   });
@@ -183,8 +182,8 @@ function ownUrl({ bindsUrl }: ChosenScheme, { config }: Context): string | undef
 /** The secret a request was checked with, as far as it may be shown. */
 interface UsedSecret {
   readonly fingerprints: readonly string[];
-  /** Where it came from, in words. */
-  readonly source: string;
+  /** Where it came from, as `sign` and `profile explain` say it. */
+  readonly source: string | null;
   /** Whom it signs for, where that is known. */
   readonly origin: string | null;
 }
@@ -240,10 +239,8 @@ function print(
     ...(secret ? { secret } : {}),
   });
   if (secret) {
-    const { fingerprints, source, origin } = secret;
-    out.line(
-      `  checked with    ${fingerprints.map((text) => `${text}…`).join(", ")}  (${source}${origin === null ? "" : `, for ${origin}`})`,
-    );
+    const shown = secret.fingerprints.map((text) => `${text}…`).join(", ");
+    out.line(`  checked with    ${shown}${secret.source === null ? "" : `  (${secret.source})`}`);
   } else if (!args.isGiven("jwks"))
     out.line(`  checked with    key set ${keySetOf({ args, config, io })}  (${config.find("jwks")?.origin})`);
   for (const check of verdict.checks) {
@@ -335,7 +332,12 @@ async function listenerFor(
     return { ...where, isUrlKnown, keySet, auth: { method: "jwt", keys: keySet.keys } };
   }
   const found = await secretsOf(context);
-  return { ...where, isUrlKnown, auth: { method: "hmac", secret: found.secrets }, secret: usedSecret(found) };
+  return {
+    ...where,
+    isUrlKnown,
+    auth: { method: "hmac", secret: found.secrets },
+    secret: usedSecret(found, context),
+  };
 }
 
 /** What a diagnosis is given; a URL that is not known is no part of what may have been signed. */
@@ -353,12 +355,11 @@ async function secretsOf(context: Context): Promise<FoundSecrets> {
   });
 }
 
-function usedSecret(found: FoundSecrets): UsedSecret {
-  const { binding, credential } = found;
+function usedSecret(found: FoundSecrets, { config }: Context): UsedSecret {
   return {
     fingerprints: fingerprintsOf(found),
-    source: describeCredential(credential),
-    origin: binding.kind === "origin" ? binding.origin : null,
+    source: sourceOf(found, config) ?? null,
+    origin: found.binding.kind === "origin" ? found.binding.origin : null,
   };
 }
 

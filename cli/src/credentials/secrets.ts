@@ -10,7 +10,7 @@ import { readText, requirePrivate } from "../files/files.js";
 import type { Io } from "../io.js";
 import type { Output } from "../output.js";
 import { type Binding, checkedOrigin, type FoundSecrets, originOf } from "./origin-rule.js";
-import { storedSecrets } from "./stored-secrets.js";
+import { ownerInShort, storedSecrets } from "./stored-secrets.js";
 
 /** Names the origin that HOOKPROOF_SECRET, or the file of HOOKPROOF_SECRET_FILE, may sign for. */
 export const ORIGIN_VARIABLE = "HOOKPROOF_SECRET_ORIGIN";
@@ -145,4 +145,15 @@ async function readSecret(io: Io, file: string): Promise<string> {
       `The secret in ${file === "-" ? "standard input" : file} is empty.`,
     );
   return secret;
+}
+
+/** Where a secret came from, in the same words at every surface: an option, a variable, a setting, a profile. */
+export function sourceOf({ credential, binding }: FoundSecrets, config: Config): string | undefined {
+  if (credential.kind === "profile")
+    return ownerInShort(credential, binding.kind === "origin" ? binding.origin : undefined);
+  if (credential.kind === "environment") return "HOOKPROOF_SECRET";
+  if (credential.kind !== "secret-files") return undefined;
+  // A replay may sign with the files of then.
+  const isSet = `${config.texts("secretFiles").map(absolute)}` === `${credential.files}`;
+  return isSet ? config.find("secretFiles")?.origin : undefined;
 }

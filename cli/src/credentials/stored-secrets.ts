@@ -120,7 +120,7 @@ function ownerInWords({ profile, project }: SecretOwner): string {
   return project === undefined ? `Profile ${profile}` : `Profile ${profile} of ${project}`;
 }
 
-/** What is shown after a fingerprint: `  (profile staging, for https://tenant.example.com)`. */
-export function ownerAndOrigin({ profile }: SecretOwner, origin: string | undefined): string {
-  return `  (profile ${profile}, ${origin === undefined ? "for no target yet" : `for ${origin}`})`;
+/** Where a stored secret came from, in words: `profile staging, for https://tenant.example.com`. */
+export function ownerInShort({ profile }: SecretOwner, origin: string | undefined): string {
+  return `profile ${profile}, for ${origin ?? "no target yet"}`;
 }

@@ -31,8 +31,8 @@ import {
   requireOwnOrigin,
   type TargetSource,
 } from "./origin-rule.js";
-import { findSecrets, readSecrets } from "./secrets.js";
-import { ownerAndOrigin, storedSecrets } from "./stored-secrets.js";
+import { findSecrets, readSecrets, sourceOf } from "./secrets.js";
+import { storedSecrets } from "./stored-secrets.js";
 import { isHttpUrl, shownUrl, typedTarget } from "./typed-target.js";
 
 /** Who a request goes to and how it is proved. */
@@ -197,22 +197,16 @@ export async function resolveCredential(
     ...(scheme
       ? { scheme, signer: await madeWith(scheme, () => scheme.signer({ ...scheme.settings, secrets })) }
       : { signer: hmacSigner({ secret: secrets }) }),
-    proof: `${scheme?.title ?? "HMAC-SHA256"}, secret ${fingerprints}${sourceOf(found, context)}`,
+    proof: `${scheme?.title ?? "HMAC-SHA256"}, secret ${fingerprints}${shownSource(found, context)}`,
     credential,
     auth: { method: "hmac", secret: secrets[0] ?? "" },
   };
 }
 
-/** Where a secret came from that the command line does not name, in the words of `profile show`. */
-function sourceOf({ credential, binding }: FoundSecrets, { config }: Pick<Context, "config">): string {
-  if (credential.kind === "profile")
-    return ownerAndOrigin(credential, binding.kind === "origin" ? binding.origin : undefined);
-  if (credential.kind === "environment") return "  (HOOKPROOF_SECRET)";
-  const set = config.find("secretFiles");
-  if (credential.kind !== "secret-files" || set === undefined || set.origin.startsWith("--")) return "";
-  // A replay may sign with the files of then.
-  const isSet = `${config.texts("secretFiles").map((file) => resolve(file))}` === `${credential.files}`;
-  return isSet ? `  (${set.origin})` : "";
+/** Where a secret came from that the command line does not name, to stand behind its fingerprint. */
+function shownSource(found: FoundSecrets, { config }: Pick<Context, "config">): string {
+  const source = sourceOf(found, config);
+  return source === undefined || source.startsWith("--") ? "" : `  (${source})`;
 }
 
 /**

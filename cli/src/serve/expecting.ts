@@ -5,8 +5,8 @@ import type { Mistake } from "hookproof/diagnose";
 import type { HandledRequest, LocalListener, SchemeListener } from "hookproof-service/listeners";
 import type { Context } from "../command.js";
 import { INGESTION_PATH } from "../config/settings.js";
-import { fingerprintsOf, isLoopback } from "../credentials/origin-rule.js";
-import { findSecrets } from "../credentials/secrets.js";
+import { type FoundSecrets, fingerprintsOf, isLoopback } from "../credentials/origin-rule.js";
+import { findSecrets, sourceOf } from "../credentials/secrets.js";
 import { refuseIdle, usageError } from "../failure.js";
 import { keySetOf, keysFrom, type ReadKeySet, signingKey, storeFolder } from "../keys/keys.js";
 import {
@@ -29,6 +29,8 @@ export interface Expecting {
   readonly method: "hmac" | "jwt";
   /** What `send` to this listener signs with, where it is a secret. */
   readonly secret?: string | undefined;
+  /** Where that secret came from; `new` where this listener has made it. */
+  readonly secretFrom?: string | undefined;
   /** The scheme, where it is not the service's own. */
   readonly scheme?: ChosenScheme | undefined;
   /** The listener; `forwards` says that its requests reach an automation. */
@@ -50,11 +52,13 @@ export async function expectingOf(context: Context): Promise<Expecting> {
   const keySet = jwks === undefined ? undefined : await keysFrom(io, jwks, args.flag("allow-insecure-jwks"));
   if (scheme) return ofScheme(context, scheme, keySet);
   const keys = keySet?.keys;
-  const secrets = keys ? [] : ((await ownSecrets(context)) ?? [generateSecret()]);
+  const found = keys ? undefined : await ownSecrets(context);
+  const secrets = keys ? [] : (found?.secrets ?? [generateSecret()]);
   const auth = keys ? ({ method: "jwt", keys } as const) : ({ method: "hmac", secret: secrets } as const);
   return {
     method: auth.method,
     secret: secrets[0],
+    secretFrom: found ? sourceOf(found, context.config) : "new",
     listener: async ({ id, baseUrl, allowedCidrs, forwards }) => ({
       listener: { id, baseUrl, auth, allowedCidrs },
       ...(keySet ? { keySet: keySet.document, ...(await tokenSigner(context, baseUrl)) } : {}),
@@ -86,7 +90,7 @@ async function ofScheme(
   const isOwn = configuredScheme(config)?.name === scheme.settings.name && !args.isGiven("scheme");
   const isGiven = isOwn || args.isGiven("secret-file") || io.env.HOOKPROOF_SECRET !== undefined;
   const found = keys || !isGiven ? undefined : await ownSecrets(context);
-  const secrets = keys ? [] : (found ?? [(await scheme.newSecret?.(scheme.settings)) ?? ""]);
+  const secrets = keys ? [] : (found?.secrets ?? [(await scheme.newSecret?.(scheme.settings)) ?? ""]);
   const verifyingAt = ({ id, baseUrl }: Place) => {
     const url = `${baseUrl}${INGESTION_PATH}${id}`;
     return { ...scheme.settingsFor(url), url, keys, secrets };
@@ -98,6 +102,7 @@ async function ofScheme(
   return {
     method: keys ? "jwt" : "hmac",
     secret: secrets[0],
+    secretFrom: found ? sourceOf(found, context.config) : "new",
     scheme,
     listener: async ({ forwards: _forwards, allowedCidrs, ...place }) => ({
       id: place.id,
@@ -148,11 +153,11 @@ async function ownKey({ args, io, config }: Context): Promise<SigningKey | undef
 }
 
 /** The given secret, or the profile's if it is for this machine; a secret of another listener is not used here. */
-async function ownSecrets(context: Context): Promise<readonly string[] | undefined> {
+async function ownSecrets(context: Context): Promise<FoundSecrets | undefined> {
   const found = await findSecrets(context);
   if (found === undefined) return undefined;
   const { binding } = found;
-  if (binding.kind !== "origin" || isLoopback(binding.origin)) return found.secrets;
+  if (binding.kind !== "origin" || isLoopback(binding.origin)) return found;
   context.out.note(
     `The secret ${fingerprintsOf(found).join("…, ")}… signs for ${binding.origin}; this listener uses a new secret. Choose another one with --secret-file.`,
   );
