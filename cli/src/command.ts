@@ -73,6 +73,8 @@ export interface Command {
   readonly acceptsNewProfile?: boolean;
   /** Writes a configuration, so that the one that --config names need not be there. */
   readonly createsConfig?: boolean;
+  /** Shows every setting, also those that it does not use. */
+  readonly showsAll?: boolean;
   run(context: Context): Promise<number>;
 }
 

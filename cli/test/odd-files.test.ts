@@ -1,13 +1,25 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Readable, Writable } from "node:stream";
 import fc from "fast-check";
 import { openSqlite } from "hookproof/node";
 import { sqliteStore } from "hookproof/outbox/sqlite";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { itWith } from "../../test/kit/needs.js";
 import { hasTool } from "../../test/kit/outside-tool.js";
 import { requireBuild } from "../../test/kit/transcript.js";
@@ -269,6 +281,7 @@ describe("a named pipe", () => {
         ["send", listener, "--secret-file", pipe, "--data", "{}"],
         ["profile", "show", "--config", pipe],
       ];
+      const unheard = outcome(["outbox", "status"], { HOOKPROOF_OUTBOX_FILE: pipe });
       const ends = await Promise.all(commands.map((command) => outcome(command)));
       for (const [index, [exit, seen]] of ends.entries())
         expect([commands[index]?.slice(0, 2), exit, seen]).toEqual([
@@ -278,6 +291,7 @@ describe("a named pipe", () => {
             /_UNREADABLE.* cannot be read: it is (a pipe, and nobody writes to it|no file)\./,
           ),
         ]);
+      expect(await unheard).toEqual([3, expect.stringContaining(`HOOKPROOF_OUTBOX_FILE: ${pipe} cannot be`)]);
     },
   );
 
@@ -308,6 +322,28 @@ describe("a named pipe", () => {
       }
     },
   );
+
+  itWith("mkfifo", MKFIFO)("of a setting that a command does not use is left alone", async () => {
+    const pipe = path("unused");
+    execFileSync("mkfifo", ["-m", "600", pipe]);
+    // Open for both, so that what nobody reads stays in it; a command that reads it would wait for the end.
+    const held = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+    onTestFinished(() => closeSync(held));
+    const env = { HOOKPROOF_OUTBOX_FILE: pipe };
+    for (const [words, wanted] of [
+      [["sign", "--secret-file", path("secret.txt"), "--data", "{}"], 0],
+      [["profile", "list"], 0],
+      [["keys", "list", "--store", path("none")], 0],
+      [["explain", "401"], 0],
+      [["outbox", "status", "--outbox", path("none.db")], 3],
+    ] as const) {
+      writeSync(held, "app.db");
+      const [exit, seen] = await outcome(words, env);
+      expect([words, exit, seen]).toEqual([words, wanted, seen]);
+      const left = Buffer.alloc(100);
+      expect([words, left.toString("utf8", 0, readSync(held, left))]).toEqual([words, "app.db"]);
+    }
+  });
 
   itWith("mkfifo", MKFIFO)("is read from whoever writes to it, also later and in parts", async () => {
     const pipe = path("later");

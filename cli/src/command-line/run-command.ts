@@ -20,7 +20,9 @@ export async function runCommand(
   let config: Config | undefined;
   try {
     const { HOOKPROOF_CONFIG, [SETTINGS.outbox.envFile]: outbox } = io.env;
-    await readPipes([args.text("config") ?? HOOKPROOF_CONFIG, outbox]);
+    // Nobody may write to the pipe of what is not asked for.
+    const usesOutbox = command.showsAll || (command.flags.outbox && !args.isGiven("outbox"));
+    await readPipes([args.text("config") ?? HOOKPROOF_CONFIG, usesOutbox ? outbox : undefined]);
     config = loadConfig(io, {
       config: args.text("config"),
       profile: args.text("profile"),

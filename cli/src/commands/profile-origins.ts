@@ -40,6 +40,7 @@ export const profileExplain: Command = {
     ["HOOKPROOF_TIMEOUT=2s hookproof profile explain timeout", "one of them, overruled by the environment"],
   ],
   exits: [[3, "a file cannot be used, or the profile is unknown"]],
+  showsAll: true,
   async run({ args, io, out, config }) {
     const wanted = args.text("setting");
     if (wanted !== undefined && !Object.hasOwn(SETTINGS, wanted))
