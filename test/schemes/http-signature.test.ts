@@ -315,6 +315,8 @@ describe("HTTP message signatures", () => {
     expect(await codeOf(await without("shared-1", bySecret), { keys })).toBe("accepted");
     expect(await codeOf(await without("e", byKey), { keys })).toBe("SIGNATURE_MISMATCH");
     expect(await codeOf(await without("nobody", byKey), { keys })).toBe("KEY_NOT_FOUND");
+    const bothKinds = localKeys({ keys: [{ ...other, kid: "s" }, jwk] });
+    expect(await codeOf(await without("s", byKey), { keys: bothKinds })).toBe("accepted");
     // Whoever knows the public key signs with its bytes as a secret.
     const confused = (base: string) =>
       createHmac("sha256", Buffer.from(jwk.x ?? "", "base64url"))

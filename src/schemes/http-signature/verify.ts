@@ -317,14 +317,16 @@ async function isByKey(
   signature: Uint8Array<ArrayBuffer>,
   base: Uint8Array<ArrayBuffer>,
 ): Promise<Found> {
-  let refusal: Found = false;
+  let found: Found | undefined;
   for (const alg of algs) {
     const resolved = await resolveKey(keys, { kid, alg });
-    if (resolved.ok) return hasSigned(resolved.key, alg, signature, base);
-    refusal = resolved;
-    if (resolved.code !== "KEY_NOT_FOUND") break;
+    // A kid may stand for a key of each kind (RFC 7517, 4.5): without alg any of them may have signed.
+    if (resolved.ok && (await hasSigned(resolved.key, alg, signature, base))) return true;
+    if (resolved.ok) found = false;
+    else if (resolved.code !== "KEY_NOT_FOUND") return resolved;
+    else found ??= resolved;
   }
-  return refusal;
+  return found ?? false;
 }
 
 type Candidates = readonly [ReadSignature, ...ReadSignature[]];
