@@ -22,7 +22,7 @@ export async function runCommand(
     const { HOOKPROOF_CONFIG, [SETTINGS.outbox.envFile]: outbox } = io.env;
     // Nobody may write to the pipe of what is not asked for.
     const usesOutbox = command.showsAll || (command.flags.outbox && !args.isGiven("outbox"));
-    await readPipes([args.text("config") ?? HOOKPROOF_CONFIG, usesOutbox ? outbox : undefined]);
+    await readPipes([args.text("config") ?? HOOKPROOF_CONFIG, usesOutbox && outbox]);
     config = loadConfig(io, {
       config: args.text("config"),
       profile: args.text("profile"),

@@ -41,7 +41,7 @@ export function checkProfileName(name: string): string {
 const pipes = new Map<string, Buffer | CliError>();
 
 /** Reads the pipes among the files that the user has named, such as `<(command)`; those in a folder are not waited for. */
-export async function readPipes(paths: readonly (string | undefined)[]): Promise<void> {
+export async function readPipes(paths: readonly (string | false | undefined)[]): Promise<void> {
   for (const path of paths)
     if (path && !pipes.has(path) && isPipe(path))
       pipes.set(path, await readBytes(path).catch((error: CliError) => error));

@@ -46,12 +46,14 @@ export function refuseDocumented(secret: string): void {
     );
 }
 
+const OF_KEY = "which becomes part of the key";
+
 /** What a secret looks like that was copied with more text around it, or that belongs to another scheme. */
 const SUSPICIONS: readonly (readonly [pattern: RegExp, warning: string])[] = [
-  [/^\uFEFF/, "begins with a byte order mark, which becomes part of the key"],
+  [/^\uFEFF/, `begins with a byte order mark, ${OF_KEY}`],
   [/\0|\uFFFD/, "has bytes that are no text in it: perhaps its file is in UTF-16, or in Latin-1"],
-  [/^(?!\uFEFF)\s|\s$/, "begins or ends with white space, which becomes part of the key"],
-  [/^["'`]|["'`]$/, "begins or ends with a quote, which becomes part of the key"],
+  [/^(?!\uFEFF)[\s\u200B-\u200F]|[\s\u200B-\u200F]$/, `begins or ends with white space, ${OF_KEY}`],
+  [/^["'`“‘]|["'`”’]$/, `begins or ends with a quote, ${OF_KEY}`],
   [/^(?:export )?[A-Z_][A-Z0-9_]*=[^=]/, "begins with a name and =, as in .env"],
   [/^whsec_/, "begins with whsec_, a prefix of another scheme: the key here is the whole text"],
   [/=$/, "ends with padding (=), which the service's secrets never have"],

@@ -91,6 +91,10 @@ describe("a secret", () => {
     [secret, []],
     [`${secret}\n`, [/white space/]],
     [` ${secret}`, [/white space/]],
+    // As pages and chats give it to the clipboard.
+    [`${secret}\u200B`, [/white space/]],
+    [`\u200D${secret}`, [/white space/]],
+    [`\u201C${secret}\u201D`, [/quote/]],
     [`\uFEFF${secret}`, [/byte order mark/]],
     // A file in UTF-16, and one in Latin-1, read as UTF-8.
     [
