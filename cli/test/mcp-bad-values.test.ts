@@ -58,6 +58,30 @@ const BAD: readonly unknown[] = [
   { a: { b: [null] } },
   JSON.parse('{"__proto__":{"a":1},"constructor":2}'),
   { a: "x".repeat(70_000) },
+  // What people hand in: marks, encodings, keys in the place of something else, URLs that programs read in two ways.
+  '\uFEFF{"a":1}',
+  '{\u0000"\u0000a\u0000"\u0000:\u00001\u0000}\u0000',
+  "\u201C{}\u201D",
+  JSON.parse('{"then":1,"catch":null}'),
+  [[[["\u200B"]]]],
+  "-----BEGIN PRIVATE KEY-----\\nMC4CAQAwBQYDK2VwBCIEIA\\n-----END PRIVATE KEY-----",
+  { kty: "oct", k: "c2VjcmV0", kid: "k", alg: "Ed25519" },
+  "-----BEGIN OPENSSH PRIVATE KEY-----",
+  "@utf16.txt",
+  "utf16.txt",
+  "marked.json",
+  "marked-secret",
+  "/dev/zero",
+  "HOOKPROOF_SECRET",
+  "http://user:pass@127.0.0.1:9/x",
+  "http://127.0.0.1:9\\x",
+  "http://127.0.0.1:9/a/../x?",
+  "http:127.0.0.1:9/x",
+  " http://127.0.0.1:9/x\t",
+  "http://h\u00e9.invalid/x",
+  "2030-02-30",
+  "1e3",
+  "X-A: b\r\n X-B: c\n\n",
 ];
 
 /** What each tool needs besides, so that it does something. */
@@ -95,9 +119,18 @@ async function home() {
   made.configure({
     dead: { target: dead },
     "folder-secret": { target: dead, secretFiles: ["folder"] },
+    "marked-secret": { target: dead, secretFiles: ["utf16.txt"] },
   });
   mkdirSync(join(made.folder, "folder"));
   writeFileSync(join(made.folder, "broken.json"), '{"a":');
+  writeFileSync(
+    join(made.folder, "utf16.txt"),
+    Buffer.from("\uFEFFa secret of more than 32 characters", "utf16le"),
+    {
+      mode: 0o600,
+    },
+  );
+  writeFileSync(join(made.folder, "marked.json"), '\uFEFF{"a":1}');
   writeFileSync(join(made.folder, "text.txt"), "no database, and long enough to be looked at");
   return { ...made, env: { ...made.env, HOOKPROOF_SECRET: "a-secret-of-more-than-thirty-two-characters" } };
 }
@@ -151,4 +184,48 @@ it("a configuration that breaks while it runs is an error of the tool", { timeou
     expect(result?.isError, name).toBe(true);
     expect(await faultOf(mcp, name, {})).toBeUndefined();
   }
+});
+
+/** Settings of the way, of keys and of schemes that cannot be: a folder, another encoding, no pair, no URL. */
+const BAD_PROFILES: Readonly<Record<string, object>> = {
+  "folder as cert": { cert: "folder", keyFile: "folder" },
+  "text as cert": { cert: "text.txt", keyFile: "text.txt" },
+  "cert without key": { cert: "text.txt" },
+  "missing cert": { cert: "missing.pem", keyFile: "missing.pem" },
+  "folder as ca": { ca: "folder" },
+  "text as ca": { ca: "text.txt" },
+  "headers in UTF-16": { headerFiles: ["utf16.txt"] },
+  "headers in a folder": { headerFiles: ["folder"] },
+  "headers in JSON": { headerFiles: ["marked.json"] },
+  "a key that is none": { method: "jwt", key: "text.txt", kid: "k" },
+  "a key in UTF-16": { method: "jwt", key: "utf16.txt", kid: "k" },
+  "a folder as key": { method: "jwt", key: "folder", kid: "k" },
+  "a key set that is none": { method: "jwt", jwks: "text.txt" },
+  "a passphrase in a folder": { cert: "text.txt", keyFile: "text.txt", keyPassphraseFile: "folder" },
+};
+
+it("settings of the way and of keys that cannot be used", { timeout: 120_000 }, async () => {
+  const user = await home();
+  const target = `http://127.0.0.1:${await heldPort()}/api/v1/webhooks/incoming/lst_1`;
+  const names = Object.keys(BAD_PROFILES).map((_, n) => `p${n}`);
+  user.configure(
+    Object.fromEntries(
+      Object.values(BAD_PROFILES).map((settings, n) => [names[n] ?? "", { target, ...settings }]),
+    ),
+  );
+  const mcp = startMcp(user, "--allow", "send", "--timeout", "300ms");
+  await mcp.request("initialize", INITIALIZE);
+  const faults: (string | undefined)[] = [];
+  for (const profile of names)
+    for (const [tool, input] of [
+      ["send_event", { target: profile, body: {} }],
+      ["test_listener", { target: profile, only: "no-*" }],
+      ["verify_request", { profile, headers: "Webhook-Signature: x", body: "{}" }],
+    ] as const) {
+      const { result } = await mcp.request("tools/call", { name: tool, arguments: input });
+      if (tool === "send_event") expect([profile, result?.isError]).toEqual([profile, true]);
+      faults.push(await faultOf(mcp, tool, input));
+    }
+  expect(faults.filter(Boolean)).toEqual([]);
+  expect(mcp.seen.stderr).not.toMatch(RAW);
 });
