@@ -17,9 +17,12 @@ describe("a classification", () => {
     });
   });
 
-  it.each([0, 100, 101, 103, 199])("of %i, which is no answer to a POST, says nothing of the event", (status) => {
-    expect(answered(status)).toMatchObject({ outcome: "setup", code: "REQUEST_REFUSED" });
-  });
+  it.each([0, 100, 101, 103, 199])(
+    "of %i, which is no answer to a POST, says nothing of the event",
+    (status) => {
+      expect(answered(status)).toMatchObject({ outcome: "setup", code: "REQUEST_REFUSED" });
+    },
+  );
 
   it.each<[status: number, hint: RegExp]>([
     [400, /clock/],
