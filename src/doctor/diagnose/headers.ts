@@ -10,6 +10,7 @@ import { hasVariable, isNotText } from "../texts/variables.js";
 import {
   AGE_MISTAKES,
   BODY_MISTAKES,
+  CONTENT_TYPE,
   EXTRA_HEADER_MISTAKES,
   HEADER_MISNAMED,
   HEADER_TWICE,
@@ -49,6 +50,13 @@ export function mistakesInHeader(
   }
   if (more.length > 0) return [withDetail(HEADER_TWICE, `${name} is there ${more.length + 1} times.`)];
   return mistakesIn(value);
+}
+
+/** What is wrong with the headers of a body that is JSON, in every scheme. */
+export function mistakesInContent(headers: ReceivedHeaders): readonly Mistake[] {
+  const lines = headers.all(CONTENT_TYPE.name);
+  const type = lines.length === 0 ? [CONTENT_TYPE.missing] : firstFound(CONTENT_TYPE.forms, lines.join(", "));
+  return [...type, ...mistakesFound(EXTRA_HEADER_MISTAKES, headers)];
 }
 
 /** How far the timestamp is from the clock, if that is too far. */

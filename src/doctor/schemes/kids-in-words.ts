@@ -1,4 +1,5 @@
 // Says which kids a key set has, where the wanted one is not among them.
+import { digestOf } from "#hash";
 import { shown } from "../../core/shown.js";
 
 /** More kids are not listed; a key set has a handful. */
@@ -12,6 +13,11 @@ export function kidsInWords(document: unknown, wanted: unknown): string {
   const near = kids.find((kid) => typeof kid !== "object" && plainKid(kid) === plainKid(wanted));
   if (near !== undefined && near !== null)
     return ` It has ${shown(near)}, which is ${typeof near === typeof wanted ? "written otherwise" : `no text but a ${typeof near}`}.`;
+  const meant = kids.find((kid) => typeof kid === "string" && kid !== "" && isEndOf(kid, wanted));
+  if (meant !== undefined) return ` It has ${shown(meant)}, with which this one ends: send the kid alone.`;
+  const own = ofThumbprint(document, wanted);
+  if (own !== undefined)
+    return ` It is the thumbprint (RFC 7638) of a key that the set has ${own === null ? "without a kid" : `as ${shown(own)}`}.`;
   const [named, without] = [kids.filter((kid) => kid !== undefined), kids.includes(undefined)];
   const rest = named.length > MAX ? " and others" : "";
   const list = named
@@ -21,6 +27,35 @@ export function kidsInWords(document: unknown, wanted: unknown): string {
   const said = named.length === 0 ? "" : ` It has ${list}${rest}.`;
   return `${said}${without ? " A key of it has no kid." : ""}`;
 }
+
+/** Whether a name is the address of a key set and a kid, as some write them together. */
+function isEndOf(kid: string, wanted: unknown): boolean {
+  return typeof wanted === "string" && ["#", "/", ":"].some((mark) => wanted.endsWith(`${mark}${kid}`));
+}
+
+/** The kid of the key of which this is the thumbprint, null for one that has none; undefined if no key's. */
+function ofThumbprint(document: unknown, wanted: unknown): unknown {
+  if (typeof wanted !== "string" || !/^[\w-]{43}$/.test(wanted)) return undefined;
+  const keys = (document as { keys: readonly unknown[] }).keys.slice(0, MAX_THUMBPRINTS);
+  for (const key of keys) {
+    if (typeof key !== "object" || key === null) continue;
+    const own = key as Readonly<Record<string, unknown>>;
+    const names = MEMBERS.get(own.kty);
+    if (!names?.every((name) => typeof own[name] === "string")) continue;
+    const text = JSON.stringify(Object.fromEntries(names.map((name) => [name, own[name]])));
+    if (digestOf("sha256", [text]) === wanted) return own.kid ?? null;
+  }
+  return undefined;
+}
+
+const MAX_THUMBPRINTS = 12;
+
+/** The members of a key that its thumbprint is made of, in their order (RFC 7638 section 3.2, RFC 8037). */
+const MEMBERS = new Map<unknown, readonly string[]>([
+  ["EC", ["crv", "kty", "x", "y"]],
+  ["OKP", ["crv", "kty", "x"]],
+  ["RSA", ["e", "kty", "n"]],
+]);
 
 function kidsOf(document: unknown): unknown[] | undefined {
   const keys =

@@ -167,7 +167,7 @@ const digest = (text: string): Change => sent({ "Content-Digest": `sha-256=:${sh
 /** The same mistake has several sentences, each for what was seen. */
 it.each<[what: string, change: Change, words: string, body?: string]>([
   ["alg is another", parameters(`;created=${NOW};keyid="k";alg="hs2019"`), 'alg is "hs2019".'],
-  ["alg is a number", parameters(`;created=${NOW};keyid="k";alg=7`), "alg is 7."],
+  ["alg is a number", parameters(`;created=${NOW};keyid="k";alg=7`), "alg is 7, and no text in quotes."],
   [
     "a digest of nothing, as before the body was read",
     digest(""),

@@ -218,7 +218,7 @@ const EVENT_ID: HeaderMistakes = {
 };
 
 /** The type of the body. */
-const CONTENT_TYPE: HeaderMistakes = {
+export const CONTENT_TYPE: HeaderMistakes = {
   name: CONTENT_TYPE_HEADER,
   missing: {
     id: "content-type-missing",
@@ -249,6 +249,13 @@ export const EXTRA_HEADER_MISTAKES: readonly FoundMistake<ReceivedHeaders>[] = [
     fix: "Turn compression off for this request, and do not send Content-Encoding.",
     find: (headers) => headers.all("Content-Encoding").length > 0,
   },
+];
+
+/** What goes wrong with the headers of a body that is JSON, in every scheme. */
+export const CONTENT_MISTAKES: readonly MistakeRow[] = [
+  CONTENT_TYPE.missing,
+  ...CONTENT_TYPE.forms,
+  ...EXTRA_HEADER_MISTAKES,
 ];
 
 /** A body, and why it is not one JSON value. */

@@ -6,6 +6,7 @@ import { bodyBytes, decodeUtf8, utf8 } from "../../../core/bytes.js";
 import { type Clock, systemClock, unixSeconds } from "../../../core/clock.js";
 import { type HeadersInput, receivedHeaders, requireHeaders } from "../../../core/headers.js";
 import { checkOptions } from "../../../core/options.js";
+import { countOf } from "../../../core/shown.js";
 import type { Jwks } from "../../../jwks/key-set.js";
 import { ALGORITHMS } from "../../../jwt/algorithms.js";
 import { hasSigned, resolveKey } from "../../../jwt/verify.js";
@@ -20,14 +21,12 @@ import {
 } from "../../../schemes/http-signature/sign.js";
 import { dictionaryOf, isInnerList } from "../../../schemes/http-signature/signature-fields.js";
 import type { HttpSignatureVerifierOptions } from "../../../schemes/http-signature/verify.js";
+import { mistakesInBody, mistakesInContent } from "../../diagnose/headers.js";
+import { BODY_MISTAKES, CONTENT_MISTAKES } from "../../diagnose/mistakes/header.js";
 import { catalogueOf, type Mistake, type MistakeRow } from "../../rows/mistake.js";
 import { choices, mistakesFound, mistakesOf, ONE_MISTAKE } from "../../rows/run.js";
-import {
-  ALGORITHM_TEXTS,
-  REQUEST_MISTAKES,
-  type Signature,
-  type SignedRequestFacts,
-} from "./request-mistakes.js";
+import type { Signature, SignedRequestFacts } from "./facts.js";
+import { ALGORITHM_TEXTS, REQUEST_MISTAKES } from "./request-mistakes.js";
 import { KEY_WAYS, mistakesBehindSignature, SIGNATURE_ROWS } from "./signature-mistakes.js";
 import { SIGNED_TEXTS, signedRequest, signedText, TEXT_MISTAKES } from "./text-mistakes.js";
 
@@ -37,11 +36,28 @@ const UNEXPLAINED: MistakeRow = {
   title: "The signature does not match",
   message:
     "No known mistake gives the signature: another key than the one that keyid names, another request than was signed, or a mistake that is not known here.",
-  fix: `Print the signed text on both sides and compare it line by line. What was tried: ${SIGNED_TEXTS.text.length - 1} ways to write that text, ${KEY_WAYS} to make the key of the secret, and other spellings of the signature.`,
+  fix: "Print the signed text on both sides and compare it line by line.",
 };
 
+/** With what was tried: not every way makes another text of this request. */
+function unexplained(texts: number, isHmac: boolean): MistakeRow {
+  const keys = isHmac ? `${KEY_WAYS} ways to make the key of the secret, ` : "";
+  const ways = countOf(texts, "other way");
+  return {
+    ...UNEXPLAINED,
+    fix: `${UNEXPLAINED.fix} What was tried: ${ways} to write that text, ${keys}and other spellings of the signature.`,
+  };
+}
+
 /** Every mistake of the scheme. */
-export const MISTAKES = catalogueOf(REQUEST_MISTAKES, TEXT_MISTAKES, SIGNATURE_ROWS, [UNEXPLAINED]);
+export const MISTAKES = catalogueOf(
+  REQUEST_MISTAKES,
+  TEXT_MISTAKES,
+  SIGNATURE_ROWS,
+  [UNEXPLAINED],
+  CONTENT_MISTAKES,
+  BODY_MISTAKES,
+);
 
 /** A request of HTTP message signatures, with the options of its `httpSignatureVerifier`. */
 export interface HttpSignatureInput extends HttpSignatureVerifierOptions {
@@ -80,8 +96,12 @@ export async function diagnosed({
     received.all(name).join(", ").slice(0, LONGEST),
   ) as [string, string, string];
   const [inputs, signatures] = [dictionaryOf(input), dictionaryOf(signature)];
-  const first = firstOf(inputs, signatures);
-  const check = first && (await checkBy(first, options));
+  const target = { url, headers: received, body: decodeUtf8(bodyBytes(body)) ?? "" };
+  const { first, check, isRight } = await likeliest(
+    signaturesIn(inputs, signatures, options.tag),
+    target,
+    options,
+  );
   const facts: SignedRequestFacts = {
     headers: received,
     body: bodyBytes(body),
@@ -92,19 +112,25 @@ export async function diagnosed({
     signatures,
     first,
     covered,
+    tag: options.tag,
     now: unixSeconds(clock),
     keyProblem: typeof check === "object" ? check : undefined,
     jwks,
   };
   const found = mistakesFound(REQUEST_MISTAKES, facts);
-  if (found.length > 0 || !first || typeof check !== "function") return found;
-  const target = signedRequest(first, {
-    url,
-    headers: received,
-    body: decodeUtf8(facts.body) ?? "",
-  });
-  const right = signedText(target, {});
-  if (right === undefined || (await check(right))) return [];
+  const around = [...mistakesInContent(received), ...mistakesInBody(facts.body)];
+  if (found.length > 0 || !first || typeof check !== "function" || isRight) return [...found, ...around];
+  return [...(await mistakesInText(first, target, { check, jwks, options })), ...around];
+}
+
+/** The text with one known mistake after another, the key and the spelling of a signature that does not fit. */
+async function mistakesInText(
+  first: Signature,
+  request: Parameters<typeof signedRequest>[1],
+  { check, jwks, options }: TextSearch,
+): Promise<readonly Mistake[]> {
+  const target = signedRequest(first, request);
+  const right = signedText(target, {}) ?? "";
   const tried = new Set([right]);
   const { keyid } = first.parameters;
   const isHmac = typeof keyid === "string" && Object.hasOwn(options.secrets ?? {}, keyid);
@@ -116,7 +142,16 @@ export async function diagnosed({
     if (await check(signed)) return mistakesOf(choice);
   }
   const behind = await mistakesBehindSignature(first, right, { ...options, jwks });
-  return behind.length > 0 ? behind : [UNEXPLAINED];
+  return behind.length > 0
+    ? behind
+    : [unexplained(Math.min(tried.size, isHmac ? tried.size : MAX_TEXTS) - 1, isHmac)];
+}
+
+/** What the search for a signed text has of the receiver. */
+interface TextSearch {
+  readonly check: (text: string) => Promise<boolean>;
+  readonly jwks: Jwks | undefined;
+  readonly options: HttpSignatureVerifierOptions;
 }
 
 /** A signature by a key takes thirty times as long to check as an HMAC. */
@@ -125,19 +160,46 @@ const MAX_TEXTS = 75;
 /** More of a header is not looked at, as a receiver refuses it. */
 const LONGEST = 8_192;
 
-function firstOf(inputs: Dictionary | undefined, signatures: Dictionary | undefined): Signature | undefined {
+/** The signatures that have their input; those of the tag that is agreed on, if there is one. */
+function signaturesIn(
+  inputs: Dictionary | undefined,
+  signatures: Dictionary | undefined,
+  tag: string | undefined,
+): readonly Signature[] {
+  const all: Signature[] = [];
   for (const [label, member] of inputs ?? []) {
     const bytes = signatures?.get(label)?.[0];
     if (!isInnerList(member) || !(bytes instanceof ArrayBuffer)) continue;
     const components = member[0].map(([name]) => String(name));
-    return {
+    all.push({
       components,
       input: member,
       parameters: Object.fromEntries(member[1]),
       bytes: new Uint8Array(bytes),
-    };
+    });
   }
-  return undefined;
+  const tagged = all.filter(({ parameters }) => tag !== undefined && parameters.tag === tag);
+  return (tagged.length > 0 ? tagged : all).slice(0, MAX_SIGNATURES);
+}
+
+/** More signatures are refused by a receiver. */
+const MAX_SIGNATURES = 8;
+
+/** The signature that is right; otherwise the first whose key is known, or the first of all: proxies add their own. */
+async function likeliest(
+  all: readonly Signature[],
+  request: Parameters<typeof signedRequest>[1],
+  options: HttpSignatureVerifierOptions,
+): Promise<{ first?: Signature; check?: Awaited<ReturnType<typeof checkBy>>; isRight?: boolean }> {
+  const judged = [];
+  for (const first of all) {
+    const check = await checkBy(first, options);
+    const right = typeof check === "function" ? signedText(signedRequest(first, request), {}) : undefined;
+    if (typeof check === "function" && right !== undefined && (await check(right)))
+      return { first, check, isRight: true };
+    judged.push({ first, check });
+  }
+  return judged.find(({ check }) => typeof check === "function") ?? judged[0] ?? {};
 }
 
 /** Checks a text against the signature, or says why there is no key to do it with; nothing where it could not be looked up. */

@@ -1,51 +1,17 @@
 // Rows of mistakes that a request of HTTP message signatures shows by itself.
-import type { Dictionary, InnerList } from "structured-headers";
-import { digestOf } from "#hash";
-import { decodeBase64, decodeBase64url, decodeUtf8, encodeBase64, utf8 } from "../../../core/bytes.js";
-import type { ReceivedHeaders } from "../../../core/headers.js";
-import { rewrittenJson } from "../../../core/json.js";
+import { type Dictionary, Token } from "structured-headers";
 import { TIMESTAMP_TOLERANCE_SECONDS } from "../../../core/protocol.js";
-import { countOf, shown } from "../../../core/shown.js";
+import { shown } from "../../../core/shown.js";
 import { rawFromDer } from "../../../jwt/sign-token.js";
 import { ALGORITHM_NAMES, HMAC_NAME } from "../../../schemes/http-signature/sign.js";
 import { isInnerList } from "../../../schemes/http-signature/signature-fields.js";
-import { signedBodies, workBudget } from "../../diagnose/search.js";
 import type { FoundMistake } from "../../rows/mistake.js";
-import { firstMatch } from "../../rows/run.js";
 import { kidsInWords } from "../kids-in-words.js";
-
-/** One signature of a request. */
-export interface Signature {
-  readonly components: readonly string[];
-  readonly input: InnerList;
-  readonly parameters: Readonly<Record<string, unknown>>;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
-
-/** What is known of a request and of its receiver. */
-export interface SignedRequestFacts {
-  readonly headers: ReceivedHeaders;
-  readonly body: Uint8Array;
-  /** The values of the headers, joined. */
-  readonly input: string;
-  readonly signature: string;
-  readonly digest: string;
-  /** What can be read of the two headers. */
-  readonly inputs: Dictionary | undefined;
-  readonly signatures: Dictionary | undefined;
-  /** The first signature with its input. */
-  readonly first: Signature | undefined;
-  readonly covered: readonly string[];
-  readonly now: number;
-  /** Why no key was found for it; undefined if one was, or nothing could be looked up. */
-  readonly keyProblem: { readonly kind: "unknown" | "other-kind"; readonly detail?: string } | undefined;
-  /** The document of the key set. */
-  readonly jwks: unknown;
-}
+import { DIGEST_MISTAKES } from "./digest-mistakes.js";
+import type { SignedRequestFacts } from "./facts.js";
 
 const SIGNATURE_FIX =
   'Write Signature: sig1=:<base64>: and Signature-Input: sig1=("@method" …);created=…;keyid="…";alg="…".';
-const DIGEST_FIX = "Write Content-Digest: sha-256=:<base64 of the SHA-256 of the body's bytes>: (RFC 9530).";
 const CREATED_FIX = "Set created to whole Unix seconds at every attempt: Math.floor(Date.now() / 1000).";
 const KEY_FIX = `Name the key by keyid, and its algorithm by alg: ${Object.values(ALGORITHM_NAMES).join(", ")} or ${HMAC_NAME}.`;
 /** The names of all algorithms. */
@@ -95,7 +61,9 @@ export const REQUEST_MISTAKES: readonly FoundMistake<SignedRequestFacts>[] = [
     message: "Signature-Input is no list of names in quotes with its parameters.",
     fix: `${SIGNATURE_FIX} Between the names stands a blank and no comma.`,
     find: ({ input, inputs }) =>
-      input !== "" && (inputs === undefined || ![...inputs.values()].some(isInnerList)) && true,
+      input !== "" &&
+      (inputs === undefined || ![...inputs.values()].some(isInnerList)) &&
+      `Signature-Input is no list of names in quotes with its parameters.${whatIsMalformed(input)}`,
   },
   {
     id: "signature-not-in-colons",
@@ -124,82 +92,56 @@ export const REQUEST_MISTAKES: readonly FoundMistake<SignedRequestFacts>[] = [
       return `Signature-Input has the label ${shown(labels.join(", "))}, and Signature ${shown(others.join(", "))}.`;
     },
   },
+  ...DIGEST_MISTAKES,
   {
-    id: "digest-header-old",
-    title: "Digest in place of Content-Digest",
-    message: "The request has the old header Digest (RFC 3230), and no Content-Digest.",
-    fix: DIGEST_FIX,
-    find: ({ headers, digest }) => digest === "" && headers.all("Digest").length > 0,
+    id: "parameters-behind-commas",
+    title: "Commas between the parameters",
+    message:
+      "A comma stands behind the list of Signature-Input: what follows it is another member, and no parameter.",
+    fix: `${SIGNATURE_FIX} Before each parameter stands a semicolon.`,
+    find: hasParametersAsMembers,
   },
   {
-    id: "digest-missing",
-    title: "No Content-Digest",
-    message: "The body is to be covered by its digest, and the request has no Content-Digest.",
-    fix: DIGEST_FIX,
-    find: ({ headers, digest, covered, first }) =>
-      digest === "" &&
-      headers.all("Digest").length === 0 &&
-      (covered.includes("content-digest") || first?.components.includes("content-digest")),
-  },
-  {
-    id: "digest-in-base64url",
-    title: "Digest in base64url",
-    message: "The digest is written in base64url, or without its padding.",
-    fix: `${DIGEST_FIX} Standard base64 has + and / and ends with =.`,
-    find: ({ digest }) =>
-      /=:(?:[\w-]{43}|[\w-]{86}):/.test(digest) || /=:[A-Za-z0-9+/]*[-_][\w-]*=*:/.test(digest),
-  },
-  {
-    id: "digest-not-in-colons",
-    title: "Digest without colons",
-    message: "The value of Content-Digest has no base64 between two colons.",
-    fix: DIGEST_FIX,
-    find: ({ digest }) => /^\s*[\w-]+=[^:]/.test(digest),
-  },
-  {
-    id: "digest-name-differs",
-    title: "Another name of the digest's algorithm",
-    message: "Content-Digest names an algorithm that is neither sha-256 nor sha-512.",
-    fix: DIGEST_FIX,
-    find({ digest }) {
-      const name = /^\s*([\w-]+)=:/.exec(digest)?.[1];
-      if (name === undefined || name === "sha-256" || name === "sha-512") return false;
-      return `Content-Digest names ${shown(name)}, and the names are sha-256 and sha-512.`;
+    id: "component-with-parameters",
+    title: "A component with parameters",
+    message: "A covered component has a parameter, such as ;sf or ;req, which is not agreed on.",
+    fix: "Cover the components as they are, without parameters of their own.",
+    find({ first }) {
+      const [name, parameters] = first?.input[0].find(([, own]) => own.size > 0) ?? [];
+      return (
+        name !== undefined &&
+        `The covered component ${shown(name)} has the parameter ${shown([...(parameters?.keys() ?? [])].join(", "))}.`
+      );
     },
   },
   {
-    id: "digest-in-hex",
-    title: "Digest in hex",
-    message: "The digest is written in hexadecimal.",
-    fix: DIGEST_FIX,
-    find: ({ digest }) => /=:(?:[0-9a-f]{64}|[0-9a-f]{128}):/i.test(digest),
-  },
-  {
-    id: "digest-of-other-length",
-    title: "A digest of another length",
-    message: "The digest has not the length of its algorithm: 32 bytes for sha-256, 64 for sha-512.",
-    fix: `${DIGEST_FIX} Encode the hash's bytes once, and not its hex.`,
-    find({ digest }) {
-      if (/=:(?:[0-9a-f]{64}|[0-9a-f]{128}):/i.test(digest)) return false;
-      const [, name, text = ""] = /(sha-(?:256|512))=:([A-Za-z0-9+/]+=*):/.exec(digest) ?? [];
-      const bytes = name === undefined ? undefined : decodeBase64(text);
-      if (bytes === undefined || bytes.length === (name === "sha-256" ? 32 : 64)) return false;
-      return `The digest has ${countOf(bytes.length, "byte")}, and ${name} has ${name === "sha-256" ? 32 : 64}: it is another hash, or a text of it was encoded once more.`;
+    id: "component-twice",
+    title: "A component twice",
+    message: "A covered component is listed more than once.",
+    fix: "List each component once (RFC 9421 section 2.5).",
+    find({ first }) {
+      const twice = first?.components.find((name, at) => first.components.indexOf(name) < at);
+      return twice !== undefined && `The covered component ${shown(twice)} is listed more than once.`;
     },
   },
   {
-    id: "digest-of-other-body",
-    title: "Digest of another body",
-    message: "Content-Digest is that of another body.",
-    fix: "Make the digest over the bytes that are sent; let nothing between write the body again or compress it.",
-    find: digestOfOtherBody,
+    id: "tag-differs",
+    title: "Another tag",
+    message: "No signature has the parameter tag that both sides have agreed on.",
+    fix: "Sign with the parameter tag that the receiver expects, letter by letter.",
+    find({ first, tag }) {
+      if (tag === undefined || first === undefined || first.parameters.tag === tag) return false;
+      const own = first.parameters.tag;
+      return `tag is ${own === undefined ? "missing" : shown(own)}, and the receiver expects ${shown(tag)}.`;
+    },
   },
   {
     id: "created-missing",
     title: "No created",
     message: "The parameter created is missing.",
     fix: CREATED_FIX,
-    find: ({ first }) => first && first.parameters.created === undefined,
+    find: (facts) =>
+      facts.first && facts.first.parameters.created === undefined && !hasParametersAsMembers(facts),
   },
   {
     id: "created-not-a-number",
@@ -307,7 +249,9 @@ export const REQUEST_MISTAKES: readonly FoundMistake<SignedRequestFacts>[] = [
       const alg = first?.parameters.alg;
       // Without alg the key's own decides.
       if (alg === undefined || (typeof alg === "string" && ALGORITHM_TEXTS.includes(alg))) return false;
-      return `alg is ${shown(alg)}.`;
+      if (typeof alg !== "string") return `alg is ${asWritten(alg)}, and no text in quotes.`;
+      const own = new Map([...Object.entries(ALGORITHM_NAMES), ["HS256", HMAC_NAME]]).get(alg);
+      return `alg is ${shown(alg)}${own === undefined ? "" : `, as JOSE calls it: here it is ${shown(own)}`}.`;
     },
   },
   {
@@ -315,7 +259,12 @@ export const REQUEST_MISTAKES: readonly FoundMistake<SignedRequestFacts>[] = [
     title: "No keyid",
     message: "The parameter keyid is missing.",
     fix: KEY_FIX,
-    find: ({ first }) => first && typeof first.parameters.keyid !== "string",
+    find(facts) {
+      const { first } = facts;
+      const keyid = first?.parameters.keyid;
+      if (first === undefined || typeof keyid === "string" || hasParametersAsMembers(facts)) return false;
+      return keyid === undefined || `The parameter keyid is ${asWritten(keyid)}, and no text in quotes.`;
+    },
   },
   {
     id: "keyid-unknown",
@@ -350,33 +299,6 @@ export const REQUEST_MISTAKES: readonly FoundMistake<SignedRequestFacts>[] = [
   },
 ];
 
-function digestOfOtherBody({ digest, body }: SignedRequestFacts): string | boolean {
-  const short = /sha-256=:([A-Za-z0-9+/]{43}=):/.exec(digest)?.[1];
-  const given = short ?? /sha-512=:([A-Za-z0-9+/]{86}==):/.exec(digest)?.[1];
-  const of = (bytes: Uint8Array) => base64(digestOf(short === undefined ? "sha512" : "sha256", [bytes]));
-  if (given === undefined || given === of(body)) return false;
-  if (given === of(new Uint8Array())) return "Content-Digest is that of an empty body.";
-  const text = decodeUtf8(body) ?? "";
-  const line = [`${text}\n`, text.trimEnd()].some((one) => given === of(utf8(one)));
-  if (line) return "Content-Digest is that of the body with a line break more or less at its end.";
-  const rewritten = [undefined, 2].some((space) => given === of(utf8(rewrittenJson(text, space) ?? "")));
-  if (rewritten) return "Content-Digest is that of the same JSON written again: other bytes were sent.";
-  const budget = workBudget(body.length);
-  const rows = firstMatch(
-    signedBodies(body, budget),
-    { above: 0, upTo: 7, budget },
-    ({ serialising, encoding }) => {
-      const made = encoding.repeat(serialising.repeat());
-      if (made !== undefined) budget.spend(made.length);
-      return made !== undefined && given === of(made);
-    },
-  );
-  return (
-    rows === undefined ||
-    `Content-Digest is that of the body in another form: ${rows.map(({ title }) => title).join(", ")}.`
-  );
-}
-
 function hasBytes(dictionary: Dictionary | undefined): boolean {
   return [...(dictionary?.values() ?? [])].some(([value]) => value instanceof ArrayBuffer);
 }
@@ -387,6 +309,23 @@ function isBase64url(signature: string): boolean {
   return parts.some((part, at) => at % 2 === 1 && at < parts.length - 1 && /[-_]/.test(part));
 }
 
-function base64(digest: string): string {
-  return encodeBase64(decodeBase64url(digest) ?? new Uint8Array());
+/** A value that is no text in quotes, such as a name without them. */
+function asWritten(value: unknown): string {
+  return value instanceof Token ? shown(value.toString()) : shown(value);
+}
+
+/** Whether what should be parameters stands as members of its own. */
+function hasParametersAsMembers({ inputs, first }: SignedRequestFacts): boolean {
+  return first !== undefined && ["created", "keyid", "alg"].some((name) => inputs?.has(name));
+}
+
+/** What can be seen of a Signature-Input that is no dictionary of lists, with a blank before it; empty if nothing. */
+function whatIsMalformed(input: string): string {
+  if (/\('/.test(input)) return " The names stand in single quotes, and belong in double ones.";
+  if (/\([^)]*",\s*"/.test(input)) return " Commas stand between the names.";
+  if (/\(\s*[@a-z]/i.test(input)) return " The names have no quotes.";
+  if (/^\s*"?\(/.test(input)) return " No label, such as sig1=, stands before the list.";
+  const capital = /;\s*([a-z]*[A-Z][A-Za-z]*)=/.exec(input)?.[1];
+  if (capital !== undefined) return ` The parameter ${shown(capital)} has capitals.`;
+  return /^\s*[\w*.-]+=:/.test(input) ? " It holds what belongs in Signature." : "";
 }

@@ -2,15 +2,18 @@
 import { digestOf, hmacOf } from "#hash";
 import { decodeBase64url, encodeBase64, utf8 } from "../../../core/bytes.js";
 import type { HashName } from "../../../core/hash-portable.js";
+import { shown } from "../../../core/shown.js";
 import type { Jwks } from "../../../jwks/key-set.js";
+import { isAlgorithm } from "../../../jwt/algorithms.js";
 import { hasSigned, resolveKey } from "../../../jwt/verify.js";
 import { algorithmsNamed } from "../../../schemes/http-signature/sign.js";
 import type { HttpSignatureVerifierOptions } from "../../../schemes/http-signature/verify.js";
+import { ALGORITHM_MISTAKES } from "../../diagnose/mistakes/signature.js";
 import { OTHER_BYTES, OTHER_HALVES } from "../../diagnose/mistakes/token-signature.js";
 import { opened } from "../../diagnose/rsa.js";
-import { type Mistake, type MistakeRow, withDetail } from "../../rows/mistake.js";
+import { type Mistake, type MistakeRow, withDetail, withoutFunctions } from "../../rows/mistake.js";
 import { decodeAnyBase64, hexOf, latin1Text, lossyText, parseHex } from "../../texts/rewrite.js";
-import type { Signature } from "./request-mistakes.js";
+import type { Signature } from "./facts.js";
 
 const BASE64 = "Write the signature's bytes in base64 once, between two colons: Signature: sig1=:<base64>:.";
 
@@ -63,6 +66,12 @@ const ROWS = {
     message: "The signature is right with its bytes in another order.",
     fix: BASE64,
   },
+  otherKey: {
+    id: "keyid-of-other-key",
+    title: "Signed with another key of the set",
+    message: "keyid names one key, and another key of the key set made the signature.",
+    fix: "Sign with the private half of the key that keyid names, or send the other key's kid as keyid.",
+  },
   zeros: {
     id: "signature-zeros",
     title: "Zeros lost or added",
@@ -71,8 +80,15 @@ const ROWS = {
   },
 } satisfies Record<string, MistakeRow>;
 
+/** What is computed in place of an HMAC, in the words of this scheme. */
+const ALGORITHM_ROWS = ALGORITHM_MISTAKES.map((row) => ({
+  ...row,
+  message: row.message.replaceAll("signing input", "signed text"),
+  fix: "createHmac('sha256', secret).update(text).digest('base64'), with the text of RFC 9421 section 2.5.",
+}));
+
 /** The rows of keys and spellings. */
-export const SIGNATURE_ROWS: readonly MistakeRow[] = Object.values(ROWS);
+export const SIGNATURE_ROWS: readonly MistakeRow[] = [...Object.values(ROWS), ...ALGORITHM_ROWS];
 
 /** Keys that are made of the text of a secret, or of its bytes. */
 const KEYS: readonly (readonly [says: string, make: (secret: Uint8Array) => Uint8Array | undefined])[] = [
@@ -83,9 +99,29 @@ const KEYS: readonly (readonly [says: string, make: (secret: Uint8Array) => Uint
   ["the secret and a line break", (secret) => utf8(`${lossyText(secret)}\n`)],
   ["the secret without the white space around it", (secret) => utf8(lossyText(secret).trim())],
   ["the secret in quotes", (secret) => utf8(`"${lossyText(secret)}"`)],
+  [
+    "the secret decoded from base64 as Node does it, which skips other characters",
+    (secret) => skipping(secret),
+  ],
+  ["the SHA-256 of the secret", (secret) => decodeBase64url(digestOf("sha256", [secret]))],
+  [
+    "the SHA-256 of the secret, in hex",
+    (secret) => utf8(hexOf(decodeBase64url(digestOf("sha256", [secret])) ?? secret)),
+  ],
   ["an empty secret", () => new Uint8Array()],
   ["the text undefined", () => utf8("undefined")],
 ];
+
+/** What `Buffer.from(text, "base64")` makes of a text that is none: all up to the first "=", without other characters. */
+function skipping(secret: Uint8Array): Uint8Array | undefined {
+  const plain = lossyText(secret)
+    .replace(/=.*$/s, "")
+    .replace(/[^\w+/-]/g, "")
+    .replaceAll("+", "-")
+    .replaceAll("/", "_");
+  const whole = decodeBase64url(plain + "A".repeat((4 - (plain.length % 4)) % 4));
+  return whole?.subarray(0, Math.floor((plain.length * 3) / 4));
+}
 
 /** How many keys are made of a secret. */
 export const KEY_WAYS: number = KEYS.length;
@@ -122,8 +158,29 @@ export async function mistakesBehindSignature(
         )
           return [ROWS[of as keyof typeof ROWS]];
   }
+  return madeByOther({ keyid, bytes, right }, keys, jwks);
+}
+
+/** Whether another key of the document has made the signature. */
+async function madeByOther(
+  { keyid, bytes, right }: { readonly keyid: string; readonly bytes: Uint8Array; readonly right: string },
+  keys: NonNullable<HttpSignatureVerifierOptions["keys"]>,
+  jwks: Jwks | undefined,
+): Promise<readonly Mistake[]> {
+  const members: unknown = jwks?.keys;
+  if (!Array.isArray(members)) return [];
+  for (const one of members.slice(0, MAX_TRIED_KEYS) as readonly (Partial<Jwks["keys"][number]> | null)[]) {
+    const { kid, alg } = one ?? {};
+    if (typeof kid !== "string" || kid === keyid || !isAlgorithm(alg)) continue;
+    const resolved = await resolveKey(keys, { kid, alg });
+    if (resolved.ok && (await hasSigned(resolved.key, alg, bytes.slice(), utf8(right))))
+      return [withDetail(ROWS.otherKey, `The key ${shown(kid)} made it.`)];
+  }
   return [];
 }
+
+/** A key set has a handful of keys; more are not tried. */
+const MAX_TRIED_KEYS = 12;
 
 /** The modulus of the key with this name. */
 function modulusOf(jwks: Jwks | undefined, keyid: string): Uint8Array | undefined {
@@ -174,6 +231,9 @@ function behindHmac(
     const ofHash = hash === "sha256" ? [] : [withDetail(ROWS.hash, `It is ${hash.replace("sha", "SHA-")}.`)];
     const told = [...(row ? [row] : []), ...ofHash];
     if (told.length > 0 && isMade(secret, right)) return told;
+    for (const row of ALGORITHM_ROWS)
+      for (const [, repeat] of row.ways)
+        if (repeat(hash, secret, [right]) === hexOf(given)) return [withoutFunctions(row), ...told];
     for (const [says, make] of KEYS) {
       const key = make(secret);
       if (key === undefined) continue;

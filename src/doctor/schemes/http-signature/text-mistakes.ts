@@ -9,6 +9,9 @@ import { type BaseWay, URL_TEXT_MISTAKES } from "./url-mistakes.js";
 const PROXY_FIX =
   "Give the receiver the URL that senders post to, scheme, host and port as they have it, or agree on @path and @query alone.";
 
+/** A profile covers a handful of components; those behind are not moved. */
+const MOST_MOVED = 6;
+
 /** In which libraries write the parameters; others are tried later. */
 const ORDERS: readonly (readonly string[])[] = [
   ["keyid", "created", "alg"],
@@ -78,6 +81,14 @@ const LIKELY: readonly RepeatableMistake<BaseWay>[] = [
     message: "It matches with the lines in the opposite order of Signature-Input.",
     fix: "Write the lines in the order of Signature-Input.",
     ways: [[1, { text: (lines, last) => [...lines].reverse().concat(last).join("\n") }]],
+  },
+  {
+    id: "components-in-other-order",
+    title: "Components in another order",
+    message:
+      "It matches with two lines in each other's place, or with one moved to the front or the end, against the order of Signature-Input.",
+    fix: "Write the lines in the order of Signature-Input, and sign its list as it is sent.",
+    ways: movedLines(),
   },
   {
     id: "parameters-as-lines",
@@ -165,6 +176,34 @@ export const TEXT_MISTAKES: readonly RepeatableMistake<BaseWay>[] = [
 
 /** What the RFC says, and all of that. */
 export const SIGNED_TEXTS = { text: optionsOf<BaseWay>({}, TEXT_MISTAKES) };
+
+/** Two lines changed with each other, or one moved; the list in the last line as it is sent, and in the order of the lines. */
+function movedLines(): RepeatableMistake<BaseWay>["ways"] {
+  const places = Array.from({ length: MOST_MOVED }, (_, place) => place);
+  const moves = [
+    ...places.flatMap((to) => places.slice(0, to).map((from) => (all: string[]) => changed(all, from, to))),
+    ...places.slice(2).map((from) => (all: string[]) => all.splice(0, 0, ...all.splice(from, 1))),
+    ...places.map((from) => (all: string[]) => all.splice(all.length, 0, ...all.splice(from, 1))),
+  ];
+  return moves.flatMap((move) =>
+    [false, true].map((isListed) => {
+      const text: BaseWay["text"] = (lines, last) => {
+        const order = lines.map((_, place) => String(place));
+        move(order);
+        const moved = order.map((place) => lines[Number(place)] ?? "");
+        const names = moved.map((line) => /^"[^"]*"/.exec(line)?.[0] ?? "").join(" ");
+        const end = isListed ? last.replace(/\([^)]*\)/, () => `(${names})`) : last;
+        return [...moved, end].join("\n");
+      };
+      return [2, { text }] as const;
+    }),
+  );
+}
+
+function changed(all: string[], from: number, to: number): void {
+  const [one, other] = [all[from], all[to]];
+  if (one !== undefined && other !== undefined) Object.assign(all, { [from]: other, [to]: one });
+}
 
 /** A port too many or too few, in @authority alone and in the whole URL too. */
 function portMistakes(): readonly RepeatableMistake<BaseWay>[] {

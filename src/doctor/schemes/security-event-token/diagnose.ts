@@ -8,12 +8,13 @@ import type { Jwks } from "../../../jwks/key-set.js";
 import { parseMembers } from "../../../jwt/token.js";
 import { type KeyResolver, openToken } from "../../../jwt/verify.js";
 import { KEY_MATERIAL_MISTAKES } from "../../diagnose/mistakes/key-material.js";
+import { TOKEN_MISTAKES } from "../../diagnose/mistakes/token.js";
 import { TOKEN_SIGNATURE_MISTAKES } from "../../diagnose/mistakes/token-signature.js";
 import { mistakesInKey } from "../../diagnose/token-key.js";
 import { catalogueOf, type Mistake, type MistakeRow } from "../../rows/mistake.js";
 import { mistakesFound } from "../../rows/run.js";
 import { decodeAnyBase64 } from "../../texts/rewrite.js";
-import { REQUEST_MISTAKES, TOKEN, type TokenRequestFacts } from "./request-mistakes.js";
+import { REQUEST_MISTAKES, TOKEN, TOKEN_ALONE, type TokenRequestFacts } from "./request-mistakes.js";
 import { CLAIM_MISTAKES, HEADER_MISTAKES, KEY_MISTAKES, UNREADABLE } from "./token-mistakes.js";
 
 const ROWS = [...REQUEST_MISTAKES, UNREADABLE, ...HEADER_MISTAKES, ...CLAIM_MISTAKES, ...KEY_MISTAKES];
@@ -23,6 +24,7 @@ const UNREADABLE_ROWS = [...REQUEST_MISTAKES, UNREADABLE];
 /** The rows of tokens of every kind: how a signature was made and written, and how a key was published. */
 const OF_EVERY_TOKEN: readonly MistakeRow[] = [
   ...Object.values(TOKEN_SIGNATURE_MISTAKES).filter(({ id }) => id !== TOKEN_SIGNATURE_MISTAKES.none.id),
+  TOKEN_MISTAKES.prehashed,
   ...Object.values(KEY_MATERIAL_MISTAKES),
 ];
 
@@ -67,7 +69,7 @@ export async function diagnosed(input: SecurityEventInput): Promise<readonly Mis
   const text = decodeUtf8(bodyBytes(body)) ?? "";
   const authorization = received?.all("Authorization").join(" ") ?? "";
   const isJwe = /^[\w-]+(?:\.[\w-]*){4}$/.test(text.trim());
-  const token = isJwe ? text.trim() : (TOKEN.exec(text)?.[0] ?? TOKEN.exec(authorization)?.[0] ?? "");
+  const token = isJwe ? text.trim() : tokenIn(text, authorization);
   const segments = token.split(".");
   const header = membersOf(segments[0]);
   const claims = isJwe ? {} : membersOf(segments[1]);
@@ -77,6 +79,7 @@ export async function diagnosed(input: SecurityEventInput): Promise<readonly Mis
       : `The token has ${typeof header === "string" ? `a header with ${header}` : `claims with ${claims}`}.`;
   const facts: TokenRequestFacts = {
     types: received?.all(CONTENT_TYPE_HEADER),
+    encodings: received?.all("Content-Encoding") ?? [],
     authorization,
     text,
     segments,
@@ -111,6 +114,12 @@ async function mistakesInSignature(
   const token = { header, segments, signature, body: utf8(text) };
   const found = await mistakesInKey(token, { jwks, resolver: undefined });
   return found.every(({ id }) => OF_EVERY_TOKEN.some((row) => row.id === id)) ? found : [];
+}
+
+/** The body, where it is a token and nothing else; otherwise the token in what it is, or in Authorization. */
+function tokenIn(text: string, authorization: string): string {
+  const alone = text.trim();
+  return TOKEN_ALONE.test(alone) ? alone : (TOKEN.exec(text) ?? TOKEN.exec(authorization) ?? [""])[0];
 }
 
 async function refusalOf(token: string, keys: KeyResolver): Promise<TokenRequestFacts["refusal"]> {

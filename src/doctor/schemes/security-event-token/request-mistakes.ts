@@ -7,6 +7,8 @@ import type { FoundMistake } from "../../rows/mistake.js";
 export interface TokenRequestFacts {
   /** The values of `Content-Type`; undefined for a token without a request. */
   readonly types: readonly string[] | undefined;
+  /** The values of `Content-Encoding`. */
+  readonly encodings: readonly string[];
   readonly authorization: string;
   /** The body, which should be the token. */
   readonly text: string;
@@ -25,11 +27,14 @@ export interface TokenRequestFacts {
   readonly jwks: unknown;
 }
 
-/** It begins where no such character stands before it, so that it is not tried at every character of a long text. */
-export const TOKEN = /(?<![\w-])[\w-]+\.[\w-]+\.[\w-]*/;
+/**
+ * A token within something else: its header begins with a brace, which no host of a URL does. It begins where no such
+ * character stands before it, so that it is not tried at every character of a long text.
+ */
+export const TOKEN = /(?<![\w-])e[wy][\w-]+\.[\w-]+\.[\w-]*/;
 
-/** A body that is a token and nothing else. */
-const TOKEN_ALONE = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+/** A body that is a token and nothing else, whatever stands in it. */
+export const TOKEN_ALONE = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 /** The mistakes of a body that has the token in something else, or in another form. */
 const BODY_MISTAKES: readonly FoundMistake<TokenRequestFacts>[] = [
@@ -88,10 +93,19 @@ export const REQUEST_MISTAKES: readonly FoundMistake<TokenRequestFacts>[] = [
     message: `Content-Type is not application/${SET_TYP}.`,
     fix: `Send Content-Type: application/${SET_TYP} (RFC 8935 section 2.1).`,
     find({ types }) {
-      if (types === undefined || types.some((type) => /^\s*application\/secevent\+jwt\s*(?:;|$)/i.test(type)))
-        return false;
+      if (types === undefined) return false;
+      const right = types.filter((type) => /^\s*application\/secevent\+jwt\s*(?:;|$)/i.test(type));
+      if (right.length > 0 && types.length > 1) return "Content-Type stands in more than one line.";
+      if (right.length > 0) return false;
       return `Content-Type is ${types.length === 0 ? "missing" : shown(types.join(", "))}, not application/${SET_TYP}.`;
     },
+  },
+  {
+    id: "body-encoded",
+    title: "Encoded body",
+    message: "The request has Content-Encoding. Receivers take the token as it is.",
+    fix: "Leave Content-Encoding out, and switch compression off in the client and in what stands between.",
+    find: ({ encodings }) => encodings.length > 0 && `Content-Encoding is ${shown(encodings.join(", "))}.`,
   },
   ...BODY_MISTAKES,
   {

@@ -1,6 +1,7 @@
 // Rows of mistakes in a security event token.
 
 import { decodeBase64url } from "../../../core/bytes.js";
+import { STORABLE_ID } from "../../../core/event.js";
 import { EVENT_ID_RETENTION_MS, TIMESTAMP_TOLERANCE_SECONDS } from "../../../core/protocol.js";
 import { shown } from "../../../core/shown.js";
 import { eventsFault } from "../../../events/security-events.js";
@@ -14,6 +15,7 @@ import type { TokenRequestFacts } from "./request-mistakes.js";
 
 const SIGN_HEADER = `Sign with the header { alg: "ES256", kid, typ: "${SET_TYP}" }.`;
 const SECONDS = "Set iat to whole seconds: Math.floor(Date.now() / 1000).";
+const JTI = "Set jti to an id of the event's own; copies of the event have the same.";
 const SUBJECT =
   'Name the subject as sub_id, with its format: { "format": "iss_sub", "iss": "…", "sub": "…" } (RFC 9493).';
 const EVENTS =
@@ -91,7 +93,17 @@ export const CLAIM_MISTAKES: readonly FoundMistake<TokenRequestFacts>[] = [
   nameRow("aud", "audience", "the receiver"),
   missingRow("iss", "Set iss to the URL of the issuer."),
   missingRow("aud", "Set aud to the receiver, or to a list with it."),
-  missingRow("jti", "Set jti to an id of the event's own; copies of the event have the same."),
+  missingRow("jti", JTI),
+  {
+    id: "jti-not-a-text",
+    title: "jti is no text",
+    message: "jti is no text of 1 to 256 characters without control characters.",
+    fix: `${JTI} In Node crypto.randomUUID().`,
+    find: ({ claims: { jti } }) =>
+      jti !== undefined &&
+      (typeof jti !== "string" || !STORABLE_ID.test(jti)) &&
+      `jti is ${shown(jti)}, and no text of 1 to 256 characters without control characters.`,
+  },
   missingRow("iat", SECONDS),
   {
     id: "iat-in-milliseconds",
@@ -136,7 +148,21 @@ export const CLAIM_MISTAKES: readonly FoundMistake<TokenRequestFacts>[] = [
     fix: "Leave exp out (RFC 8417 section 2.2): what has happened does not expire. The Shared Signals Framework forbids it.",
     find({ claims: { exp }, now }) {
       if (exp === undefined) return false;
-      return (typeof exp === "number" && exp > now) || "The token has exp, and it is over.";
+      if (typeof exp !== "number") return `The token has exp, and it is ${shown(exp)}, which is no number.`;
+      return exp > now || "The token has exp, and it is over.";
+    },
+  },
+  {
+    id: "nbf-in-future",
+    title: "nbf is ahead",
+    message: "nbf is ahead of the receiver's clock, or no number.",
+    fix: "Leave nbf out: a security event token says what has happened. Or set it to whole seconds that are over.",
+    find: ({ claims: { nbf }, now }) => {
+      if (nbf === undefined) return false;
+      if (typeof nbf !== "number") return `nbf is ${shown(nbf)}, and no number.`;
+      return (
+        nbf > now + TIMESTAMP_TOLERANCE_SECONDS && `nbf is ${nbf - now} s ahead of the receiver's clock.`
+      );
     },
   },
   {

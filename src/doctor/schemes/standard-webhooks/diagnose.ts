@@ -4,6 +4,7 @@ import { hmacOf } from "#hash";
 import { bodyBytes, decodeBase64url, encodeBase64 } from "../../../core/bytes.js";
 import { type Clock, unixSeconds } from "../../../core/clock.js";
 import { type HeadersInput, receivedHeaders, requireHeaders } from "../../../core/headers.js";
+import { isObject, parseJson } from "../../../core/json.js";
 import { checkOptions, type OptionNames } from "../../../core/options.js";
 import { isTimestamp } from "../../../core/protocol.js";
 import {
@@ -14,6 +15,8 @@ import {
   type StandardWebhooksSecretOptions,
 } from "../../../schemes/standard-webhooks/key.js";
 import { listOf, type StandardWebhooksSecrets } from "../../../schemes/standard-webhooks/sign.js";
+import { mistakesInBody } from "../../diagnose/headers.js";
+import { BODY_MISTAKES } from "../../diagnose/mistakes/header.js";
 import { once, type WorkBudget, workBudget } from "../../diagnose/search.js";
 import { catalogueOf, type Mistake, type MistakeRow, withDetail } from "../../rows/mistake.js";
 import { choices, firstFound, mistakesFound, mistakesOf } from "../../rows/run.js";
@@ -42,6 +45,7 @@ export const MISTAKES = catalogueOf(
   KEY_FORM_MISTAKES,
   PREHASH_MISTAKES,
   [UNEXPLAINED, ...AGE_MISTAKES],
+  BODY_MISTAKES,
 );
 
 /** A request of Standard Webhooks. Of several signatures one that matches says enough. */
@@ -78,6 +82,7 @@ export async function diagnosed(input: StandardWebhooksInput): Promise<readonly 
   const names = namesOf(headerNames);
   const made = [
     ...(await mistakesIn(request, canonical(listOf(secrets), agreed), names)),
+    ...mistakesInBody(bodyBytes(request.body ?? "")),
     ...(clock ? mistakesInAge(request.headers, names, unixSeconds(clock)) : []),
   ];
   return names.prefix === "webhook" ? made : made.map((one) => namedAs(names, one));
@@ -211,12 +216,13 @@ function mistakesInSignature(
   const isKnown = secrets.some((secret) => list.split(" ", 64).includes(`v1,${toBase64(right(secret))}`));
   if (isKnown) return [];
   const hashes = [...new Set(signatures.map((one) => one.hash))];
+  const own = idIn(sent);
   let fewest: readonly MistakeRow[] | undefined;
   for (const [place, secret] of secrets.entries()) {
     if (signatures.length === 0) break;
     budget.allow((share * (place + 1)) / secrets.length);
     const keys = KEYS.map(({ repeat, ...option }) => ({ ...option, repeat: once(() => repeat(secret)) }));
-    const heads = HEADS.map(({ repeat, ...option }) => ({ ...option, repeat: repeat(id, timestamp) }));
+    const heads = HEADS.map(({ repeat, ...option }) => ({ ...option, repeat: repeat(id, timestamp, own) }));
     const dimensions = { key: keys, head: heads, body: bodies, digest: DIGESTS };
     for (const choice of choices(dimensions, { upTo: MAX_COST })) {
       const made = mistakesOf(choice);
@@ -244,6 +250,15 @@ function mistakesInSignature(
     if (lost) return [lost];
   }
   return [UNEXPLAINED];
+}
+
+/** The id that a JSON body has by itself. */
+function idIn(sent: Uint8Array): string | undefined {
+  const parsed = parseJson(sent);
+  const { id, event_id, eventId, data } = parsed.ok && isObject(parsed.value) ? parsed.value : {};
+  return [id, event_id, eventId, isObject(data) && data.id].find(
+    (one): one is string => typeof one === "string",
+  );
 }
 
 function toBase64(base64url: string): string {

@@ -1,5 +1,7 @@
 // Rows of what the headers of Standard Webhooks show by themselves.
+import { OWN_ID } from "../../../core/event.js";
 import type { ReceivedHeaders } from "../../../core/headers.js";
+import { shown } from "../../../core/shown.js";
 import type { HeaderNames } from "../../../schemes/standard-webhooks/key.js";
 import type { FoundMistake } from "../../rows/mistake.js";
 
@@ -39,6 +41,20 @@ const OTHER_NAMES: readonly (readonly string[])[] = [
   ],
 ];
 
+/** Headers of services that sign in a way of their own. */
+const FOREIGN = [
+  "Stripe-Signature",
+  "X-Hub-Signature-256",
+  "X-Hub-Signature",
+  "X-Slack-Signature",
+  "X-Shopify-Hmac-Sha256",
+  "X-Twilio-Signature",
+  "Paddle-Signature",
+  "X-Zm-Signature",
+  "X-Gitlab-Token",
+  "Signature-Input",
+];
+
 /** The three values, under whatever names they were sent. */
 interface FoundHeaders {
   readonly values: readonly [id: string, timestamp: string, signature: string];
@@ -46,6 +62,8 @@ interface FoundHeaders {
   readonly renamed: readonly string[];
   readonly missing: readonly string[];
   readonly twice: readonly string[];
+  /** A header that proves requests in another scheme. */
+  readonly foreign: string | undefined;
   /** Which kinds of secret the receiver has. */
   readonly kinds: ReadonlySet<string>;
 }
@@ -68,7 +86,8 @@ export function foundHeaders(
     return other === undefined ? "" : (received.all(other)[0] ?? "");
   });
   const twice = names.filter((name) => received.all(name).length > 1);
-  return { values: values as unknown as FoundHeaders["values"], renamed, missing, twice, kinds };
+  const foreign = FOREIGN.find((name) => received.all(name).length > 0);
+  return { values: values as unknown as FoundHeaders["values"], renamed, missing, twice, foreign, kinds };
 }
 
 /** What is wrong with the three headers. */
@@ -96,7 +115,9 @@ export const HEADER_MISTAKES: readonly FoundMistake<FoundHeaders>[] = [
     title: "A header is missing",
     message: "One of the three headers is missing.",
     fix: `${THREE} Look for a proxy or a function that passes on only what it knows.`,
-    find: ({ missing }) => missing.length > 0 && `Missing: ${missing.join(", ")}.`,
+    find: ({ missing, foreign }) =>
+      missing.length > 0 &&
+      `Missing: ${missing.join(", ")}.${foreign === undefined ? "" : ` There is ${foreign}, which is of another scheme.`}`,
   },
   {
     id: "header-twice",
@@ -104,6 +125,16 @@ export const HEADER_MISTAKES: readonly FoundMistake<FoundHeaders>[] = [
     message: "One of the three headers is there more than once.",
     fix: THREE,
     find: ({ twice }) => twice.length > 0 && `More than once: ${twice.join(", ")}.`,
+  },
+  {
+    id: "id-malformed",
+    title: "An id of another form",
+    message: "webhook-id is not 1 to 256 visible characters without a full stop.",
+    fix: "Send an id without full stops and white space, such as msg_ and letters: a full stop separates the signed parts.",
+    find: ({ values: [id], missing }) =>
+      missing.length === 0 &&
+      (!OWN_ID.test(id) || id.includes(".")) &&
+      `webhook-id is ${shown(id)}, and not 1 to 256 visible characters without a full stop.`,
   },
   {
     id: "signature-of-other-kind",

@@ -14,7 +14,7 @@ import {
   UNEXPLAINED_BY_KEY,
   writtenOtherwise,
 } from "./key-forms.js";
-import { HEADS } from "./mistakes.js";
+import { KEY_HEADS } from "./mistakes.js";
 
 /** A request, and its body in the ways that it may have been signed. */
 interface SignedByKey {
@@ -85,7 +85,10 @@ async function byOtherText(
   pairs: readonly { readonly signature: Signature; readonly isSigned: IsSigned }[],
   budget: WorkBudget,
 ): Promise<readonly MistakeRow[] | undefined> {
-  const head = HEADS.map(({ repeat, ...option }) => ({ ...option, repeat: repeat(id, timestamp) }));
+  const head = KEY_HEADS.map(({ repeat, ...option }) => ({
+    ...option,
+    repeat: repeat(id, timestamp, undefined),
+  }));
   const tried = new Set([head[0]?.repeat]);
   for (const choice of choices({ body: bodies, prehash: PREHASHES, head }, { above: 0, upTo: MAX_COST })) {
     if (budget.isSpent) return undefined;

@@ -39,6 +39,7 @@ const KEY_MISTAKES: readonly RepeatableMistake<(secret: string) => Uint8Array | 
       [1, (secret) => lenient(secret)],
       [2, (secret) => lenient(secret.slice(5))],
       [2, (secret) => utf8(secret.slice(5))],
+      [3, (secret) => utf8(`whsec_${secret}`)],
     ],
   },
   {
@@ -98,13 +99,15 @@ const KEY_MISTAKES: readonly RepeatableMistake<(secret: string) => Uint8Array | 
   {
     id: "secret-missing",
     title: "No secret",
-    message: "It matches with an empty key, or with the text undefined or null: the secret was not set.",
-    fix: "Set the variable that the sender reads the secret from, and refuse to start without it.",
+    message:
+      "It matches with an empty key, or with the text undefined or null: the secret was not set, or was decoded as what it is not, such as hex, which gives nothing.",
+    fix: `Set the variable that the sender reads the secret from, and refuse to start without it. ${DECODE}`,
     ways: ["", "undefined", "null", "None"].map((text) => [2, () => utf8(text)] as const),
   },
 ];
 
-type Head = (id: string, timestamp: string) => string;
+/** What stands before the body; `own` is the id that the body has by itself. */
+type Head = (id: string, timestamp: string, own: string | undefined) => string;
 
 const ORDER = "Sign id + '.' + timestamp + '.' + body, with the values of the headers as they are sent.";
 
@@ -189,6 +192,8 @@ const HEAD_MISTAKES: readonly RepeatableMistake<Head>[] = [
       [3, (_, timestamp) => `v0:${timestamp}:`],
       [3, (id, timestamp) => `v1.${id}.${timestamp}.`],
       [3, (id, timestamp) => `v1,${id}.${timestamp}.`],
+      [3, (id, timestamp) => `webhook-id:${id}.webhook-timestamp:${timestamp}.`],
+      [3, (id, timestamp) => `webhook-id: ${id}\nwebhook-timestamp: ${timestamp}\n`],
     ],
   },
   {
@@ -201,6 +206,37 @@ const HEAD_MISTAKES: readonly RepeatableMistake<Head>[] = [
       [2, (id, timestamp) => `${id.toUpperCase()}.${timestamp}.`],
       [2, (id, timestamp) => `${id.replaceAll("-", "")}.${timestamp}.`],
     ],
+  },
+];
+
+/** What is tried with secrets alone: a key takes thirty times as long for each. */
+const RARE_HEADS: readonly RepeatableMistake<Head>[] = [
+  {
+    id: "part-not-filled-in",
+    title: "A part not filled in",
+    message: "It matches with the text undefined or null in place of the id or the timestamp.",
+    fix: `Set both before signing, and send the same values. ${ORDER}`,
+    ways: ["undefined", "null", "None", ""].flatMap((text) => [
+      [2, (_: string, timestamp: string) => `${text}.${timestamp}.`] as const,
+      [2, (id: string) => `${id}.${text}.`] as const,
+    ]),
+  },
+  {
+    id: "timestamp-of-other-second",
+    title: "The time read twice",
+    message:
+      "It matches with the timestamp a second or two earlier or later: another one was signed than sent.",
+    fix: "Read the clock once, into a variable that is both signed and sent.",
+    ways: [-1, 1, -2, 2].map(
+      (seconds) => [2, (id: string, timestamp: string) => `${id}.${Number(timestamp) + seconds}.`] as const,
+    ),
+  },
+  {
+    id: "id-of-the-body",
+    title: "The body's own id signed",
+    message: "It matches with the id in the body in place of webhook-id.",
+    fix: ORDER,
+    ways: [[2, (id, timestamp, own) => `${own ?? id}.${timestamp}.`]],
   },
 ];
 
@@ -260,6 +296,29 @@ const DIGEST_MISTAKES: readonly RepeatableMistake<Digest>[] = [
   },
 ];
 
+/** What is signed behind the body, in place of before it: here, as the digest is what sees both. */
+const TAIL_MISTAKES: readonly RepeatableMistake<Digest>[] = [
+  {
+    id: "body-not-last",
+    title: "Body not at the end",
+    message: "It matches with the body before the id or the timestamp, or with something behind it.",
+    fix: ORDER,
+    ways: [
+      [2, (hash, key, [head = "", body = ""]) => hmac(hash, key, [body, ".", textOf(head).slice(0, -1)])],
+      [2, (hash, key, [head = "", body = ""]) => hmac(hash, key, [body, ".", turned(head)])],
+      [2, (hash, key, [head = "", body = ""]) => hmac(hash, key, [idOf(head), ".", body, ".", timeOf(head)])],
+      [2, (hash, key, [head = "", body = ""]) => hmac(hash, key, [timeOf(head), ".", body, ".", idOf(head)])],
+      [3, (hash, key, parts) => hmac(hash, key, [...parts, "."])],
+      [3, (hash, key, [head = "", body = ""]) => hmac(hash, key, [body, textOf(head).replaceAll(".", "")])],
+    ],
+  },
+];
+
+const textOf = (part: string | Uint8Array) => (typeof part === "string" ? part : lossyText(part));
+const idOf = (head: string | Uint8Array) => textOf(head).split(".")[0] ?? "";
+const timeOf = (head: string | Uint8Array) => textOf(head).split(".")[1] ?? "";
+const turned = (head: string | Uint8Array) => `${timeOf(head)}.${idOf(head)}`;
+
 /** The rarer ways of the other scheme, with the words of this one. */
 const RARE_DIGESTS: readonly RepeatableMistake<Digest>[] = ALGORITHM_MISTAKES.filter(
   ({ id }) => !DIGEST_MISTAKES.some((own) => own.id === id),
@@ -280,8 +339,10 @@ function inHex(base64url: string): string {
 export const MISTAKES = catalogueOf(
   KEY_MISTAKES,
   HEAD_MISTAKES,
+  RARE_HEADS,
   DIGEST_MISTAKES,
   RARE_DIGESTS,
+  TAIL_MISTAKES,
   BODY_MISTAKES,
   SERIALISING_MISTAKES,
   ENCODING_MISTAKES,
@@ -291,8 +352,9 @@ export const KEYS = optionsOf<(secret: string) => Uint8Array | undefined>(
   (secret) => lenient(secret.slice(6)),
   KEY_MISTAKES,
 );
-export const HEADS = optionsOf((id, timestamp) => `${id}.${timestamp}.`, HEAD_MISTAKES);
-export const DIGESTS = optionsOf<Digest>(hmac, [...DIGEST_MISTAKES, ...RARE_DIGESTS]);
+export const KEY_HEADS = optionsOf<Head>((id, timestamp) => `${id}.${timestamp}.`, HEAD_MISTAKES);
+export const HEADS = [...KEY_HEADS, ...optionsOf<Head>(() => "", RARE_HEADS).slice(1)];
+export const DIGESTS = optionsOf<Digest>(hmac, [...DIGEST_MISTAKES, ...TAIL_MISTAKES, ...RARE_DIGESTS]);
 
 /** The bodies that may have been signed: the scheme's own mistakes first, and then those of every scheme. */
 export function bodiesOf(
