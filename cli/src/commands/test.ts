@@ -153,17 +153,18 @@ async function sendProbes(context: Context): Promise<number> {
     progress.finish();
   }
   const isInterrupted = failure !== undefined && io.stopSignal.aborted;
-  if (failure && !isInterrupted && seen.length === 0) throw failure.error;
+  // Where nobody answers, the error says all to people; a program that reads the report looks for it there.
+  const isUnanswered = failure !== undefined && seen.every(({ outcome }) => outcome === "skip");
+  if (isUnanswered && !isInterrupted && !report.isForPrograms) throw failure.error;
   // What a pass is worth is known only now.
   const results = weighed(seen, verdict, failure !== undefined);
   report.begin(run);
   for (const result of results) report.result(result);
   if (seen.length > 0) report.verdict(verdict);
-  // Where nobody answers, the error says all.
-  if (failure && !isInterrupted && seen.every(({ outcome }) => outcome === "skip")) throw failure.error;
   failed = results.some((result) => isFailure(result, strict));
   const compared = behaviour?.compared(seen);
-  const incomplete = failure && whyIncomplete(isInterrupted, seen.length, run.probes.length);
+  const incomplete =
+    failure && whyIncomplete(isInterrupted ? undefined : failure.error, seen.length, run.probes.length);
   const isDecided = incomplete !== undefined || (failed && compared === undefined);
   const nothing = isDecided ? undefined : whyNothing(results, compared);
   const durationMs = Math.round(performance.now() - started);

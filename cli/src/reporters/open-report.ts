@@ -11,6 +11,8 @@ const REPORTERS: Readonly<Record<string, CreateReporter>> = { pretty, jsonl, jun
 interface Report {
   /** Where it is written, if not to stdout only. */
   readonly file: string | undefined;
+  /** Whether a program reads it, on stdout or in a file. */
+  readonly isForPrograms: boolean;
   begin: (run: Parameters<Reporter["begin"]>[0]) => void;
   result: (result: Parameters<Reporter["result"]>[0]) => void;
   verdict: (verdict: Parameters<Reporter["verdict"]>[0]) => void;
@@ -38,6 +40,7 @@ export function openReport({ args, out, global }: Pick<Context, "args" | "out" |
   };
   return {
     file,
+    isForPrograms: file !== undefined || onStdout !== pretty,
     begin: (run) => write((reporter) => reporter.begin(run)),
     result: (result) => write((reporter) => reporter.result(result)),
     verdict: (verdict) => write((reporter) => reporter.verdict(verdict)),

@@ -68,12 +68,17 @@ function whyLittle(results: readonly ProbeResult[]): string | undefined {
     : `Not all was proved: ${limited} of ${countOf(sent.length, "answer")} were 429. Something limits the rate: take the limit away for this test, or send fewer probes with --only.`;
 }
 
-/** Why a run that was interrupted, or that an error ended, is no whole one. */
-export function whyIncomplete(isInterrupted: boolean, answered: number, probes: number): string {
-  const begins = isInterrupted ? "Interrupted" : "Ended by an error";
+/**
+ * Why a run that was interrupted, or that an error ended, is no whole one.
+ *
+ * @param error what ended it; nothing if it was interrupted
+ */
+export function whyIncomplete(error: unknown, answered: number, probes: number): string {
+  const begins = error === undefined ? "Interrupted" : "Ended by an error";
   const at =
     answered < probes
       ? `after ${answered} of ${countOf(probes, "probe")}`
       : "while looking for the listener's mistake";
-  return `${begins} ${at}: the verdict is not complete.`;
+  const why = error instanceof Error ? ` ${error.message.trimEnd().replace(/(?<![.!?])$/, ".")}` : "";
+  return `${begins} ${at}: the verdict is not complete.${why}`;
 }
