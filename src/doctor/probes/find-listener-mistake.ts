@@ -31,8 +31,8 @@ import { hmacKits, type RequestFacts, type RequestKit, tokenKits } from "./reque
 import { checkRun, type ProbeTarget, probeRun, type RunProbesOptions, throwIfAborted } from "./run-probes.js";
 import { MAX_REFUSALS, type ProbeResult, type ProbeRun, sendBuilt } from "./send-probe.js";
 import { signsOfSignature, takesSome } from "./signs-of-signature.js";
+import type { WrongRequest } from "./wrong-request.js";
 import {
-  type WrongRequest,
   wrongBodies,
   wrongEventIds,
   wrongSignatures,

@@ -18,6 +18,7 @@ export function jointVerdict(results: readonly ProbeResult[], proof: Proof): Joi
     refusesOtherwise(results, proof) ??
     failsOnLengths(results) ??
     takesForOld(results) ??
+    narrowWindow(results, proof) ??
     verifiesText(results, proof) ??
     refusesOneOtherwise(results, proof)
   );
@@ -82,6 +83,28 @@ export function limitedVerdict(results: readonly ProbeResult[]): JointVerdict | 
     sentence: `Something limits the rate: ${limited.length} of ${countOf(sent.length, "answer")} are 429, and the others say too little for a cause.`,
     fix: "Take the limit away for this test, or send fewer probes.",
     follows: [],
+  };
+}
+
+/** What is signed now is accepted, and what is 300 s away from it is refused as too old or too early. */
+function narrowWindow(results: readonly ProbeResult[], { right }: Proof): JointVerdict | undefined {
+  const [old, ahead] = ["timestamp-300-s-old", "timestamp-300-s-ahead"].map((wanted) =>
+    results.find(
+      ({ id, outcome, status = 0 }) => id === wanted && outcome === "fail" && status >= 400 && status < 500,
+    ),
+  );
+  const first = old ?? ahead;
+  // With anything else that fails, the window is not all that is wrong.
+  const others = results.filter(
+    ({ outcome, id }) => outcome === "fail" && !id.startsWith("timestamp-300-s-"),
+  );
+  if (first === undefined || !isAccepted(right) || others.length > 0) return undefined;
+  const which = old && ahead ? "old, and one that is 300 s ahead" : old ? "old" : "ahead";
+  return {
+    id: first.id,
+    sentence: `It refuses a timestamp that is exactly 300 s ${which}, and accepts one of now: its window is smaller than 5 minutes, or leaves out its end.`,
+    fix: "Accept abs(now - timestamp) <= 300, in whole seconds: senders, queues and clocks need that long.",
+    follows: [old, ahead].flatMap((one) => one ?? []),
   };
 }
 
@@ -191,16 +214,8 @@ export function verdictOfChoices(
     );
   if (!isAccepted(right)) return undefined;
   const large = refused("body-64-kb");
-  const typed = refused("content-type-charset");
   if (large === undefined)
-    return (
-      typed && {
-        id: typed.id,
-        sentence: `It answers ${typed.status} to ${typed.title}, which many clients send: it compares the whole header, and not the media type alone.`,
-        fix: "Compare the media type only, not its parameters.",
-        follows: [typed],
-      }
-    );
+    return verdictOfSpelling(refused("content-type-charset"), refused("authorization-lower-case"));
   return {
     id: large.id,
     sentence:
@@ -210,6 +225,28 @@ export function verdictOfChoices(
     fix: "Allow 65,536 bytes, in every proxy and body parser before the listener.",
     follows: [large],
   };
+}
+
+/** What is written in another way than most senders write it, and is the same. */
+function verdictOfSpelling(
+  typed: ProbeResult | undefined,
+  small: ProbeResult | undefined,
+): JointVerdict | undefined {
+  if (typed)
+    return {
+      id: typed.id,
+      sentence: `It answers ${typed.status} to ${typed.title}, which many clients send: it compares the whole header, and not the media type alone.`,
+      fix: "Compare the media type only, not its parameters.",
+      follows: [typed],
+    };
+  return (
+    small && {
+      id: small.id,
+      sentence: `It answers ${small.status} to ${small.title}, which is the same scheme: it compares Bearer letter by letter.`,
+      fix: "Compare Bearer case-insensitively (RFC 9110 section 11.1).",
+      follows: [small],
+    }
+  );
 }
 
 const OF_OTHER_LENGTH =

@@ -105,6 +105,11 @@ export function passesWith(refusal: number | undefined, results: readonly ProbeR
 
 /** What a listener demands that no sender has to send, and which is therefore no mistake of the catalogue. */
 const DEMANDS: Readonly<Record<string, ListenerWords>> = {
+  "demands-bearer-case": {
+    family: "token",
+    accepts: "tokens behind bearer in other letters than Bearer",
+    bug: "it compares the name of the scheme letter by letter with another spelling",
+  },
   "demands-iat": {
     family: "token",
     accepts: "tokens with iat",
@@ -152,6 +157,7 @@ const OWN_FIXES: Readonly<Record<string, string>> = {
   "bearer-missing": "Take the token that stands after Bearer and a space.",
   "claim-exp-milliseconds": "Compare exp in seconds: now < exp <= now + 600.",
   "claim-exp-too-far": "Accept exp up to 600 s ahead: the sender chooses how long a token lives.",
+  "demands-bearer-case": "Compare the name of the scheme without regard to case: senders write Bearer.",
   "demands-iat": "Demand sub, aud, exp, jti, htm and htb_s256 alone: exp bounds a token's age.",
   "demands-nbf": "Demand sub, aud, exp, jti, htm and htb_s256 alone: exp bounds a token's life.",
   "demands-iss": "Demand sub, aud, exp, jti, htm and htb_s256 alone: sub says who has sent it.",

@@ -8,9 +8,11 @@ import { type ProbeResult, type ProbeRun, sendBuilt } from "./send-probe.js";
 const accepts = (results: readonly ProbeResult[], wanted: string) =>
   results.some(({ id, status }) => id === wanted && isAccepted(status));
 
-/** Whether a listener takes the correct signature without its last character. */
+const [SHORTER, OTHER_END] = ["signature-42-characters", "signature-trailing-bits"];
+
+/** Whether a listener takes the correct signature without its last character, or with another one there. */
 export function comparesPart(results: readonly ProbeResult[]): boolean {
-  return accepts(results, "correct-request") && accepts(results, "signature-42-characters");
+  return accepts(results, "correct-request") && [SHORTER, OTHER_END].some((id) => accepts(results, id));
 }
 
 /** How many characters are right in the signatures that are sent, of 43. */
@@ -24,7 +26,7 @@ export async function partOfSignature(
 ): Promise<ListenerVerdict | undefined> {
   const { url, baseUrl, clock, pace } = run;
   const verdictOf = (sentence: string, requests: number): ListenerVerdict => ({
-    id: "signature-42-characters",
+    id: accepts(results, SHORTER) ? SHORTER : OTHER_END,
     sentence,
     fix: "Compare the header's text with the 43 characters you compute: refuse another length first, and compare all of them in constant time.",
     follows: results
@@ -50,7 +52,7 @@ export async function partOfSignature(
         index + 1,
       );
   }
-  return accepts(results, "signature-44-characters")
+  return accepts(results, SHORTER) && accepts(results, "signature-44-characters")
     ? verdictOf(
         "It accepts the correct signature without its last character, and with one more: it compares only as many characters as both have.",
         RIGHT_CHARACTERS.length,

@@ -5,7 +5,6 @@ import { AUTHORIZATION_HEADER } from "../../core/headers.js";
 import { DEFAULT_TOKEN_LIFETIME_SECONDS } from "../../core/protocol.js";
 import { SIGNATURE_HEADER, signingHead } from "../../schemes/access-governance/protocol.js";
 import { SERIALISING_MISTAKES } from "../diagnose/mistakes/body.js";
-import { URL_MISTAKES } from "../diagnose/mistakes/claim-url.js";
 import { ENCODING_MISTAKES } from "../diagnose/mistakes/encoding.js";
 import { OTHER_NAMES } from "../diagnose/mistakes/header.js";
 import { LAYOUT_MISTAKES, RIGHT_LAYOUT } from "../diagnose/mistakes/layout.js";
@@ -17,7 +16,6 @@ import type { RepeatableMistake } from "../rows/mistake.js";
 import { readJson } from "../texts/json-shapes.js";
 import { latin1Text, parseHex } from "../texts/rewrite.js";
 import { standardRequests } from "./other-scheme-requests.js";
-import type { BuiltRequest } from "./probe.js";
 import {
   derFromRaw,
   type HmacKit,
@@ -30,17 +28,8 @@ import {
   telltaleSignature,
   without,
 } from "./requests.js";
-
-/** A request with known mistakes. A listener that accepts it makes them too; a correct one refuses it. */
-export interface WrongRequest<Kit extends RequestKit> {
-  /** The ids of the mistakes. */
-  readonly mistakes: readonly string[];
-  /** 1 for what people do every day; the higher, the later it is tried. */
-  readonly weight: number;
-  build(kit: Kit): BuiltRequest | Promise<BuiltRequest>;
-  /** Requests that tell the variants of this one apart, with what each shows. */
-  readonly variants?: readonly (WrongRequest<Kit> & { readonly detail: string })[];
-}
+import { bearerInSmallLetters, wrongUrls } from "./token-requests.js";
+import type { WrongRequest } from "./wrong-request.js";
 
 /** The parts of a signature that can be wrong. */
 interface Wrongly {
@@ -228,7 +217,7 @@ function wrong(
       if (wrongly === undefined) return undefined;
       const { key = utf8(secret), layout = RIGHT_LAYOUT, sent = {}, signed = {} } = wrongly;
       const { timestamp, eventId, body } = partsOf(kit, { ...sent, ...signed });
-      const [head, tail] = aroundBody(layout, { timestamp, eventId });
+      const [head, tail] = aroundBody(layout, { timestamp, eventId, url: kit.url });
       const digest = wrongly.digest ?? ((k, message) => hmacOf("sha256", k, message));
       return { text: digest(key, tail === undefined ? [head] : [head, body, tail]), kit, sent };
     },
@@ -328,6 +317,7 @@ export function wrongTokens(): readonly WrongRequest<TokenKit>[] {
     },
     ...wrongNames<TokenKit>(AUTHORIZATION_HEADER),
     ...wrongUrls(),
+    ...bearerInSmallLetters(),
     claims("claim-aud-list", 1, ({ url }) => ({ aud: [url] })),
     claims("claim-htm-case", 1, () => ({ htm: "post" })),
     claims("claim-jti-spelling", 2, ({ eventId }) => ({ jti: eventId.replaceAll("-", "") })),
@@ -373,23 +363,4 @@ export function wrongTokenBodies(): readonly WrongRequest<TokenKit>[] {
     weight,
     build: (kit) => kit.withToken({ claims: { htb_s256: digestOf("sha256", [signed]) } }, { body: sent }),
   }));
-}
-
-/** The tokens with a URL in `sub` or `aud` that is nearly right. */
-function wrongUrls(): readonly WrongRequest<TokenKit>[] {
-  return (["sub", "aud"] as const).flatMap((claim) =>
-    URL_MISTAKES.flatMap(({ id, ways }) =>
-      ways.map(([weight, rewrite]) => ({
-        mistakes: [`claim-${claim}-${id}`],
-        weight,
-        build(kit: TokenKit) {
-          const [url, counterpart] = claim === "sub" ? [kit.baseUrl, kit.url] : [kit.url, kit.baseUrl];
-          const seen = rewrite({ url, counterpart });
-          return seen === undefined || seen === url
-            ? { skip: "the mistake is impossible here" }
-            : kit.withToken({ claims: { [claim]: seen } });
-        },
-      })),
-    ),
-  );
 }

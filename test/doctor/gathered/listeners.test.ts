@@ -4,14 +4,15 @@ import { findListenerMistake, type ListenerVerdict, type ProbeTarget } from "hoo
 import { fixedClock } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
 import { resultsOf } from "../../kit/probes/listeners.js";
+import { FRESH_BUGS, FRESH_TOKEN_BUGS } from "./fresh-listeners.js";
 import { LATE_BUGS, LATE_TOKEN_BUGS } from "./late-listeners.js";
 import { BUGS, CORRECT, ELSE, NOW, SECRET, startElse, startWith } from "./listeners.js";
 import { NEWEST_BUGS, NEWEST_ELSE, NEWEST_TOKEN_BUGS } from "./newest-listeners.js";
 import { CORRECT_TOKENS, SIGNING_KEY, TOKEN_BUGS } from "./token-listeners.js";
 
 const ALL_ELSE = { ...ELSE, ...NEWEST_ELSE };
-const ALL_BUGS = { ...BUGS, ...LATE_BUGS, ...NEWEST_BUGS };
-const ALL_TOKEN_BUGS = { ...TOKEN_BUGS, ...LATE_TOKEN_BUGS, ...NEWEST_TOKEN_BUGS };
+const ALL_BUGS = { ...BUGS, ...LATE_BUGS, ...NEWEST_BUGS, ...FRESH_BUGS };
+const ALL_TOKEN_BUGS = { ...TOKEN_BUGS, ...LATE_TOKEN_BUGS, ...NEWEST_TOKEN_BUGS, ...FRESH_TOKEN_BUGS };
 
 /** The first sentence that `hookproof test --allow-trigger` has for it: the verdict. */
 async function verdictOn(

@@ -1,6 +1,6 @@
 // Rows of wrong ways to put the signing input together.
 import type { RepeatableMistake } from "../../rows/mistake.js";
-import type { Layout } from "./layout-text.js";
+import { type Layout, WITH_PATH, WITH_PATH_BUG } from "./layout-text.js";
 
 const SIGN = "Sign [timestamp, eventId, body].join('.')";
 
@@ -332,7 +332,9 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
     message:
       "It matches if the listener's URL or path, or the method, is part of what is signed, as in other schemes.",
     fix: `${SIGN}: neither URL nor method is part of it.`,
+    listener: WITH_PATH_BUG,
     ways: [
+      ...WITH_PATH.map((layout): LayoutWay => [3, layout]),
       ...["{u}", "{p}", "{o}"].flatMap((url) =>
         [
           `${url}{b}`,

@@ -98,6 +98,11 @@ export const ALGORITHM_MISTAKES: readonly RepeatableMistake<Digest>[] = [
     title: "The signing input in UTF-16",
     message: "It matches if the whole signing input is encoded as UTF-16.",
     fix: `${HMAC} In C# Encoding.UTF8.GetBytes(input), not Encoding.Unicode; in Java StandardCharsets.UTF_8.`,
+    listener: {
+      family: "input",
+      accepts: "signatures over the text in UTF-16",
+      bug: "it verifies a text in UTF-16",
+    },
     ways: [
       [4, (hash, key, message) => hmac(hash, key, [inUtf16(message, true)])],
       [4, (hash, key, message) => hmac(hash, key, [inUtf16(message, false)])],
