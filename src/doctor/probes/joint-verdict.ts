@@ -20,6 +20,7 @@ export function jointVerdict(results: readonly ProbeResult[], proof: Proof): Joi
     takesForOld(results) ??
     narrowWindow(results, proof) ??
     verifiesText(results, proof) ??
+    endsAtZero(results, proof) ??
     refusesOneOtherwise(results, proof)
   );
 }
@@ -37,6 +38,20 @@ function verifiesText(results: readonly ProbeResult[], proof: Proof): JointVerdi
     sentence: `It answers 401 and not 400 to ${text.title}: it verifies a text of the body, and not its bytes.`,
     fix: "Verify the bytes as received, and parse them afterwards.",
     follows: [text],
+  };
+}
+
+/** Of bodies that are no JSON the one with zero bytes alone is refused as wrongly signed. */
+function endsAtZero(results: readonly ProbeResult[], { right, harmless }: Proof): JointVerdict | undefined {
+  const failed = results.filter(({ outcome }) => outcome === "fail");
+  const [only] = failed;
+  if (failed.length !== 1 || only?.id !== "body-utf16" || only.status !== 401) return undefined;
+  if (!isAccepted(right) || harmless !== 400) return undefined;
+  return {
+    id: only.id,
+    sentence: `It answers 401 and not 400 to ${only.title}, which has zero bytes in it: what it verifies is another body, such as one that ends at the first of them.`,
+    fix: "Verify as many bytes as were received, not a text that ends at a zero byte, as C has it.",
+    follows: [only],
   };
 }
 

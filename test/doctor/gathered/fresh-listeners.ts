@@ -34,6 +34,19 @@ export const FRESH_BUGS: Bugs = {
     "300 s old, and accepts one of now",
     within((seconds) => seconds < 300 && seconds >= -300),
   ],
+  "a text that ends at a zero byte": [
+    "one that ends at the first of them",
+    signedOver(({ timestamp, eventId, body }) => {
+      const end = body.indexOf(0);
+      return Buffer.concat([Buffer.from(`${timestamp}.${eventId}.`), end < 0 ? body : body.subarray(0, end)]);
+    }),
+  ],
+  "zero bytes taken away": [
+    "which has zero bytes in it",
+    signedOver(({ timestamp, eventId, body }) =>
+      Buffer.concat([Buffer.from(`${timestamp}.${eventId}.`), body.filter((byte) => byte !== 0)]),
+    ),
+  ],
   "SHA-384": [
     "another hash than SHA-256",
     () => ({ sign: (key, input) => createHmac("sha384", key).update(input).digest("base64url") }),
