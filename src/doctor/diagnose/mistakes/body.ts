@@ -32,6 +32,7 @@ import {
 import { hasLostLineBreaks } from "../../texts/line-breaks.js";
 import { powershellText } from "../../texts/powershell.js";
 import { OTHER_TEXT_MISTAKES } from "./body-other-text.js";
+import { PRINTED_MISTAKES } from "./body-printed.js";
 import { NUMBER_MISTAKES, SHAPE_MISTAKES } from "./body-shape.js";
 import {
   COMPACT,
@@ -303,6 +304,7 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
   },
   ...SHAPE_MISTAKES,
   ...OTHER_TEXT_MISTAKES,
+  ...PRINTED_MISTAKES,
 ];
 
 function stringified(json: Parameters<Reserialise>[0]): string | undefined {
