@@ -39,7 +39,7 @@ const KEY_MISTAKES: readonly RepeatableMistake<(secret: string) => Uint8Array | 
       [1, (secret) => lenient(secret)],
       [2, (secret) => lenient(secret.slice(5))],
       [2, (secret) => utf8(secret.slice(5))],
-      [3, (secret) => utf8(`whsec_${secret}`)],
+      [4, (secret) => utf8(`whsec_${secret}`)],
     ],
   },
   {
@@ -192,8 +192,8 @@ const HEAD_MISTAKES: readonly RepeatableMistake<Head>[] = [
       [3, (_, timestamp) => `v0:${timestamp}:`],
       [3, (id, timestamp) => `v1.${id}.${timestamp}.`],
       [3, (id, timestamp) => `v1,${id}.${timestamp}.`],
-      [3, (id, timestamp) => `webhook-id:${id}.webhook-timestamp:${timestamp}.`],
-      [3, (id, timestamp) => `webhook-id: ${id}\nwebhook-timestamp: ${timestamp}\n`],
+      [4, (id, timestamp) => `webhook-id:${id}.webhook-timestamp:${timestamp}.`],
+      [4, (id, timestamp) => `webhook-id: ${id}\nwebhook-timestamp: ${timestamp}\n`],
     ],
   },
   {
@@ -209,7 +209,7 @@ const HEAD_MISTAKES: readonly RepeatableMistake<Head>[] = [
   },
 ];
 
-/** What is tried with secrets alone: a key takes thirty times as long for each. */
+/** What is tried with secrets alone, as a key takes thirty times as long for each; and alone, in no pair. */
 const RARE_HEADS: readonly RepeatableMistake<Head>[] = [
   {
     id: "part-not-filled-in",
@@ -217,8 +217,8 @@ const RARE_HEADS: readonly RepeatableMistake<Head>[] = [
     message: "It matches with the text undefined or null in place of the id or the timestamp.",
     fix: `Set both before signing, and send the same values. ${ORDER}`,
     ways: ["undefined", "null", "None", ""].flatMap((text) => [
-      [2, (_: string, timestamp: string) => `${text}.${timestamp}.`] as const,
-      [2, (id: string) => `${id}.${text}.`] as const,
+      [4, (_: string, timestamp: string) => `${text}.${timestamp}.`] as const,
+      [4, (id: string) => `${id}.${text}.`] as const,
     ]),
   },
   {
@@ -228,7 +228,7 @@ const RARE_HEADS: readonly RepeatableMistake<Head>[] = [
       "It matches with the timestamp a second or two earlier or later: another one was signed than sent.",
     fix: "Read the clock once, into a variable that is both signed and sent.",
     ways: [-1, 1, -2, 2].map(
-      (seconds) => [2, (id: string, timestamp: string) => `${id}.${Number(timestamp) + seconds}.`] as const,
+      (seconds) => [4, (id: string, timestamp: string) => `${id}.${Number(timestamp) + seconds}.`] as const,
     ),
   },
   {
@@ -236,7 +236,7 @@ const RARE_HEADS: readonly RepeatableMistake<Head>[] = [
     title: "The body's own id signed",
     message: "It matches with the id in the body in place of webhook-id.",
     fix: ORDER,
-    ways: [[2, (id, timestamp, own) => `${own ?? id}.${timestamp}.`]],
+    ways: [[4, (id, timestamp, own) => `${own ?? id}.${timestamp}.`]],
   },
 ];
 
@@ -304,12 +304,12 @@ const TAIL_MISTAKES: readonly RepeatableMistake<Digest>[] = [
     message: "It matches with the body before the id or the timestamp, or with something behind it.",
     fix: ORDER,
     ways: [
-      [2, (hash, key, [head = "", body = ""]) => hmac(hash, key, [body, ".", textOf(head).slice(0, -1)])],
-      [2, (hash, key, [head = "", body = ""]) => hmac(hash, key, [body, ".", turned(head)])],
-      [2, (hash, key, [head = "", body = ""]) => hmac(hash, key, [idOf(head), ".", body, ".", timeOf(head)])],
-      [2, (hash, key, [head = "", body = ""]) => hmac(hash, key, [timeOf(head), ".", body, ".", idOf(head)])],
-      [3, (hash, key, parts) => hmac(hash, key, [...parts, "."])],
-      [3, (hash, key, [head = "", body = ""]) => hmac(hash, key, [body, textOf(head).replaceAll(".", "")])],
+      [4, (hash, key, [head = "", body = ""]) => hmac(hash, key, [body, ".", textOf(head).slice(0, -1)])],
+      [4, (hash, key, [head = "", body = ""]) => hmac(hash, key, [body, ".", turned(head)])],
+      [4, (hash, key, [head = "", body = ""]) => hmac(hash, key, [idOf(head), ".", body, ".", timeOf(head)])],
+      [4, (hash, key, [head = "", body = ""]) => hmac(hash, key, [timeOf(head), ".", body, ".", idOf(head)])],
+      [4, (hash, key, parts) => hmac(hash, key, [...parts, "."])],
+      [4, (hash, key, [head = "", body = ""]) => hmac(hash, key, [body, textOf(head).replaceAll(".", "")])],
     ],
   },
 ];
