@@ -154,8 +154,8 @@ async function sendProbes(context: Context): Promise<number> {
   }
   const isInterrupted = failure !== undefined && io.stopSignal.aborted;
   // Where nobody answers, the error says all to people; a program that reads the report looks for it there.
-  const isUnanswered = failure !== undefined && seen.every(({ outcome }) => outcome === "skip");
-  if (isUnanswered && !isInterrupted && !report.isForPrograms) throw failure.error;
+  const isUnanswered = seen.every(({ outcome }) => outcome === "skip");
+  if (failure && isUnanswered && !isInterrupted && !report.isForPrograms) throw failure.error;
   // What a pass is worth is known only now.
   const results = weighed(seen, verdict, failure !== undefined);
   report.begin(run);
