@@ -17,6 +17,7 @@ export class Candidates {
   /** How often a look has to reach the end until all is seen that was there before the last `changed()`. */
   #endsToSee = 0;
   #hasChanged = true;
+  #isPostponed = false;
 
   constructor(store: OutboxStore, listeners: Listeners) {
     this.#store = store;
@@ -35,6 +36,16 @@ export class Candidates {
   /** Events may have become due. */
   changed(): void {
     this.#hasChanged = true;
+  }
+
+  /** Whether there are listeners that the last round of looks found, and that are to be named in a later one. */
+  get isPostponed(): boolean {
+    return this.#isPostponed;
+  }
+
+  /** One that was taken is to be found by the next round. */
+  postponed(): void {
+    this.#isPostponed = true;
   }
 
   /** The listeners to name in the next claim of so many events, the one that was served longest ago first. */
@@ -66,6 +77,7 @@ export class Candidates {
   async look(limit: number): Promise<void> {
     if (this.#hasChanged) {
       this.#hasChanged = false;
+      this.#isPostponed = false;
       this.#endsToSee = this.#next === undefined ? 1 : 2;
     }
     const { listeners, next } = await this.#store.due(this.#next, limit);

@@ -210,6 +210,7 @@ export class Dispatcher {
     for (const due of this.#candidates.take(limit - room.size)) {
       const listener = listeners.current(due, (answer) => this.#answered(due, answer));
       if (listener === "full") waiting.push(due);
+      else if (listener === "later") this.#candidates.postponed();
       else if (listener && due.isUnknown) this.#unknown.found(due.listener);
       else if (listener) add(listener);
     }
@@ -299,6 +300,7 @@ export class Dispatcher {
     const { listeners, clock } = this.#context;
     if (this.#underWay.length > 0 || this.#delivered.size > 0 || this.#upkeep.isUnderWay) return false;
     if (this.#isMore || listeners.isAsking || this.#unknown.isUnderWay) return false;
+    if (this.#candidates.isPostponed) return false;
     return this.#nextByRate(monotonicMs(clock)) === undefined;
   }
 

@@ -3,12 +3,14 @@ import { type Clock, lookedUp, monotonicMs } from "../core/clock.js";
 import { checkWholeNumber } from "../core/options.js";
 import type { Observer } from "../sender/observe.js";
 import { type OutboxListener, type OutboxListenerOptions, outboxListener } from "./listener.js";
+import { type LookupFailure, LookupFailures } from "./lookup-failures.js";
 import type { DueListener } from "./outbox-store.js";
 
 /**
  * Gives the options of the listener of a name, such as a tenant of your database; `undefined` if there is no such
  * listener. If it throws, takes longer than 10 seconds or gives options that cannot work, the events of that listener
- * wait, and it is asked again 5 seconds later. Other listeners are not affected.
+ * wait, and it is asked again 5 seconds later, then ever later, down to once a minute. If it fails for all, it is asked
+ * about 100 names a second, until it answers. Other listeners are not affected.
  *
  * @example
  * ```ts
@@ -34,7 +36,7 @@ export type ListenerLookup = (
 export interface ListenerCache {
   /**
    * How long an answer is kept, in milliseconds, at most an hour; 60,000 by default. That there is no such listener, or
-   * that the function failed, is kept for 5,000 at most.
+   * that the function failed for it, is kept for 5,000 at most the first time.
    */
   readonly ttlMs?: number | undefined;
   /**
@@ -78,6 +80,8 @@ interface Nobody {
   /** When it may be asked for again, by the monotonic clock. */
   readonly until: number;
   readonly changedAt: number;
+  /** Absent where the function says that there is none. */
+  readonly failure: LookupFailure | undefined;
 }
 
 /** What the function said of a name; `forgotten` if that counts no more, as the name was forgotten meanwhile. */
@@ -93,6 +97,9 @@ export class Listeners {
   readonly #known = new Map<string, Known>();
   /** Names that it does not know, or failed for, the oldest first. None of them pushes out a listener. */
   readonly #nobody = new Map<string, Nobody>();
+  readonly #failures = new LookupFailures();
+  /** How many of `#nobody` are names that it failed for. */
+  #failing = 0;
   readonly #asking = new Map<string, Promise<LookedUp>>();
   /** Names about which there was a warning, until there is a listener. */
   readonly #warned = new Set<string>();
@@ -158,22 +165,26 @@ export class Listeners {
 
   /**
    * The listener if what is known of it still counts. Otherwise the function is asked, and `onAnswer` called later; it
-   * is `"full"` if that has to wait, as the function is asked about enough others.
+   * is `"full"` if that has to wait, as the function is asked about enough others, and `"later"` as it fails for all.
    */
   current(
     { listener: name, changedAt = 0 }: DueListener,
     onAnswer: (answer: LookedUp) => void,
-  ): OutboxListener | "full" | undefined {
+  ): OutboxListener | "full" | "later" | undefined {
     const known = this.#known.get(name);
     if (!this.#lookup) {
       if (!known) this.#warnOnce(name, "The outbox has no such listener.");
       return known?.listener;
     }
-    const counts = this.#nobody.get(name) ?? known;
-    const isGood = counts && counts.changedAt >= changedAt && monotonicMs(this.#context.clock) < counts.until;
-    if (isGood) return this.get(name);
+    const nobody = this.#nobody.get(name);
+    const counts = nobody?.failure && this.#failures.isOver(nobody.failure) ? undefined : (nobody ?? known);
+    const isOfNow = counts !== undefined && counts.changedAt >= changedAt;
+    const now = monotonicMs(this.#context.clock);
+    if (isOfNow && now < counts.until) return this.get(name);
     if (this.#asking.has(name)) return undefined;
     if (this.isFull) return "full";
+    const failure = isOfNow && counts === nobody ? nobody?.failure : undefined;
+    if (!this.#failures.take(now, failure)) return failure ? undefined : "later";
     void this.#ask(name, changedAt).then(onAnswer);
     return undefined;
   }
@@ -189,7 +200,7 @@ export class Listeners {
     if (!this.#lookup) return;
     const known = this.#known.get(name);
     if (known) this.#known.set(name, { ...known, until: Number.NEGATIVE_INFINITY });
-    this.#nobody.delete(name);
+    this.#endNobody(name);
     this.#asking.delete(name);
   }
 
@@ -204,7 +215,7 @@ export class Listeners {
       if (this.#asking.get(name) !== asking) return "forgotten";
       this.#asking.delete(name);
       if (typeof answer === "object") this.#remember(answer, changedAt);
-      else this.#noteNobody(name, changedAt, why);
+      else this.#noteNobody(name, changedAt, why, answer === "failed");
       return answer;
     };
     this.#asking.set(name, asking);
@@ -212,7 +223,7 @@ export class Listeners {
   }
 
   async #answer(name: string): Promise<OutboxListener | undefined> {
-    const options = this.#lookup && (await lookedUp(this.#lookup, name));
+    const options = await this.#options(name);
     if (options === undefined || options === null) return undefined;
     const made = outboxListener(name, options, this.#context);
     const earlier = this.lastKnown(name);
@@ -222,10 +233,21 @@ export class Listeners {
     return { ...made, limits, last, alerted };
   }
 
+  async #options(name: string): Promise<OutboxListenerOptions | undefined> {
+    try {
+      const options = this.#lookup && (await lookedUp(this.#lookup, name));
+      this.#failures.answered(this.#nobody.get(name)?.failure);
+      return options;
+    } catch (error) {
+      this.#failures.failed();
+      throw error;
+    }
+  }
+
   #remember(listener: OutboxListener, changedAt: number): void {
     const { name } = listener;
     this.#warned.delete(name);
-    this.#nobody.delete(name);
+    this.#endNobody(name);
     this.#known.delete(name);
     this.#known.set(name, { listener, until: this.#in(this.#ttlMs), changedAt });
     for (const [oldest, { listener: one }] of this.#known) {
@@ -234,12 +256,21 @@ export class Listeners {
     }
   }
 
-  #noteNobody(name: string, changedAt: number, why: string): void {
+  #noteNobody(name: string, changedAt: number, why: string, hasFailed: boolean): void {
     this.#warnOnce(name, why);
-    this.#nobody.delete(name);
-    this.#nobody.set(name, { until: this.#in(Math.min(this.#ttlMs, AGAIN_MS)), changedAt });
+    const before = this.#nobody.get(name)?.failure;
+    this.#endNobody(name);
+    if (hasFailed) this.#failing += 1;
+    const firstMs = Math.min(this.#ttlMs, AGAIN_MS);
+    const failure = hasFailed ? this.#failures.next(before, firstMs, this.#failing) : undefined;
+    this.#nobody.set(name, { until: this.#in(failure?.pauseMs ?? firstMs), changedAt, failure });
     const [oldest = name] = this.#nobody.keys();
-    if (this.#nobody.size > MAX_NOBODY) this.#nobody.delete(oldest);
+    if (this.#nobody.size > MAX_NOBODY) this.#endNobody(oldest);
+  }
+
+  #endNobody(name: string): void {
+    if (this.#nobody.get(name)?.failure) this.#failing -= 1;
+    this.#nobody.delete(name);
   }
 
   /** A time so many milliseconds from now, by the monotonic clock. */
