@@ -1,10 +1,10 @@
 // Expires events, removes those that ended and measures what waits.
-import { type Clock, monotonicMs } from "../core/clock.js";
+import { type Clock, monotonicMs, nextTurn } from "../core/clock.js";
 import { newDelivery, type Observer } from "../sender/observe.js";
 import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import type { Listeners } from "./listeners.js";
 import type { OutboxStore } from "./outbox-store.js";
-import type { ExpiredEvent } from "./records.js";
+import type { ExpiredEvent, ListenerStats } from "./records.js";
 import { innermostWords, type StoreCalls } from "./store-calls.js";
 
 /** How long an outbox keeps events that have ended. */
@@ -39,6 +39,9 @@ const LISTENERS_A_RUN = 1_000;
 
 /** Of so many names that are no listener of this worker the backlog is reported: those whose events wait for longest. */
 const MAX_UNKNOWN = 100;
+
+/** So many listeners are reported in one turn of the event loop: an observer does several things with each. */
+const A_TURN = 500;
 
 interface Job {
   readonly name: string;
@@ -198,9 +201,14 @@ export class Upkeep {
       observe({ type: "backlog", url, listener, pending, inFlight, dead, oldestAgeMs, slowedMs, breaker });
       stats.delete(listener);
     };
-    for (const { name, url, limits } of listeners.all()) report(name, url, limits.breaker);
-    const waiting = [...stats.values()].filter(({ pending }) => pending > 0);
-    const longest = waiting.sort((a, b) => b.oldestAgeMs - a.oldestAgeMs).slice(0, MAX_UNKNOWN);
+    await inTurns(listeners.all(), (some) => {
+      for (const { name, url, limits } of some) report(name, url, limits.breaker);
+    });
+    let longest: ListenerStats[] = [];
+    await inTurns([...stats.values()], (some) => {
+      const waiting = [...longest, ...some.filter(({ pending }) => pending > 0)];
+      longest = waiting.sort((a, b) => b.oldestAgeMs - a.oldestAgeMs).slice(0, MAX_UNKNOWN);
+    });
     const unknownListeners = new Set(longest.map(({ listener }) => listener));
     // Once more when none of its events is left: a gauge keeps its last value.
     for (const name of new Set([...unknownListeners, ...this.#reportedUnknown])) report(name, "", "closed");
@@ -217,6 +225,14 @@ export class Upkeep {
     const words = innermostWords(error);
     const message = `The outbox's upkeep fails (${one.name}); events are delivered all the same. Cause: ${words}`;
     notice({ type: "warning", url: "", message });
+  }
+}
+
+/** Does something with all items, some in each turn of the event loop. */
+async function inTurns<Item>(items: readonly Item[], work: (some: readonly Item[]) => void): Promise<void> {
+  for (let from = 0; from < items.length; from += A_TURN) {
+    if (from > 0) await nextTurn();
+    work(items.slice(from, from + A_TURN));
   }
 }
 

@@ -105,6 +105,8 @@ class SqliteStore implements Store {
   #isClosed = false;
   /** After which old dead letter `prune` goes on. */
   #afterDead: Place | undefined;
+  /** After which row of a listener it goes on; from the first one if it is empty. */
+  #afterListener = "";
 
   constructor(
     db: OpenSqliteDatabase,
@@ -195,12 +197,18 @@ class SqliteStore implements Store {
   readonly find: Store["find"] = async (id) => this.#reading(() => this.#lookups.find(id, this.#clock.now()));
 
   readonly stats: Store["stats"] = async () => {
-    const listeners = this.#reading(() => this.#lookups.counts(this.#clock.now()));
     const stats: ListenerStats[] = [];
-    for (let from = 0; from < listeners.length; from += PAGE) {
-      if (from > 0) await nextTurn(); // many listeners take long
-      const page = listeners.slice(from, from + PAGE);
-      stats.push(...this.#reading(() => this.#lookups.stats(page, this.#clock.now())));
+    let after: string | undefined = "";
+    while (after !== undefined) {
+      const from: string = after;
+      const page = this.#reading(() => this.#lookups.counts(from, this.#clock.now()));
+      for (let left = page.listeners; left.length > 0; ) {
+        const seen = this.#reading(() => this.#lookups.stats(left, this.#clock.now()));
+        stats.push(...seen);
+        left = left.slice(seen.length);
+        if (left.length > 0 || page.next !== undefined) await nextTurn(); // many take long
+      }
+      after = page.next;
     }
     return stats;
   };
@@ -216,9 +224,11 @@ class SqliteStore implements Store {
     const first = await this.#changing(() => ({
       ended: this.#upkeep.prune(own, this.#clock.now()),
       dead: this.#upkeep.pruneDead(own.dead, this.#afterDead),
+      listener: this.#upkeep.pruneListeners(this.#afterListener, this.#clock.now()),
     }));
     let { dead } = first;
     // Only what was committed is passed.
+    this.#afterListener = first.listener;
     this.#afterDead = dead.next;
     for (let page = 1; first.ended + dead.removed === 0 && this.#afterDead && page < HELD_PAGES; page++) {
       dead = await this.#changing(() => this.#upkeep.pruneDead(own.dead, this.#afterDead));
@@ -279,8 +289,9 @@ function eventWriters(own: SqliteDatabase): (db: SqliteDatabase) => ReturnType<t
 interface Lookups {
   find(id: string, now: number): OutboxEntry[];
   leases(listener: string, ids: readonly string[]): ReturnType<typeof heldLease>[];
-  /** The listeners that have events or are paused. */
-  counts(now: number): Counted[];
+  /** Some of the listeners that have events or are paused, by their names, and after which there are more. */
+  counts(after: string, now: number): { readonly listeners: Counted[]; readonly next: string | undefined };
+  /** Of the first ones at least, as many as one turn of the event loop has time for. */
   stats(listeners: readonly Counted[], now: number): ListenerStats[];
 }
 
@@ -291,8 +302,11 @@ interface Counted {
   readonly held: HeldRow | undefined;
 }
 
-/** How many listeners are looked at in one turn of the event loop. */
-const PAGE = 500;
+/** How many rows of counts, and how many of listeners, are read at a time. */
+const PAGE = 1_500;
+
+/** How many listeners and leases are gone over in one turn of the event loop: some milliseconds. */
+const A_TURN = 2_000;
 
 function lookups(db: SqliteDatabase): Lookups {
   const show = entryReader(db);
@@ -300,21 +314,24 @@ function lookups(db: SqliteDatabase): Lookups {
     find: "SELECT * FROM hookproof_outbox WHERE id = ? ORDER BY listener",
     leases: `SELECT seq, listener, id, lease_token, lease_until, attempts FROM hookproof_outbox
       WHERE id IN (SELECT value FROM json_each(?)) AND listener = ? AND lease_token IS NOT NULL AND state = ${PENDING}`,
-    counts: "SELECT listener, state, events FROM hookproof_outbox_counts WHERE events > 0",
+    counts: `SELECT listener, state, events FROM hookproof_outbox_counts WHERE listener > ?
+      ORDER BY listener, state LIMIT ${PAGE}`,
     leased: "SELECT count(*) AS events FROM hookproof_outbox WHERE listener = ? AND lease_until > ?",
-    held: `SELECT * FROM hookproof_outbox_listeners WHERE ${IS_HELD} OR unknown_since IS NOT NULL`,
+    held: `SELECT *, ${IS_HELD} OR unknown_since IS NOT NULL AS isHeld FROM hookproof_outbox_listeners
+      WHERE listener > ? ORDER BY listener LIMIT ${PAGE}`,
     oldestMoved: `SELECT ready_at FROM hookproof_outbox
       WHERE listener = ? AND ${IS_MOVED} AND (lease_until IS NULL OR lease_until <= ?)
       ORDER BY ready_at LIMIT 1`,
-    first: `SELECT ready_at FROM hookproof_outbox
-      WHERE listener = ? AND ${IS_WAITING} AND (lease_until IS NULL OR lease_until <= ?)
+    // One that is due later is among those that moved, or has no age yet.
+    first: `SELECT ready_at FROM hookproof_outbox WHERE listener = ? AND ${IS_WAITING} AND visible_at <= ?
       ORDER BY visible_at LIMIT 1`,
   });
 
   function statsOf({ listener, counts, held }: Counted, now: number): ListenerStats {
     const [leased] = ask<{ events: number }>("leased", listener, now);
     const inFlight = leased?.events ?? 0;
-    const oldest = (["oldestMoved", "first"] as const)
+    const waits = (counts.get(PENDING) ?? 0) > inFlight;
+    const oldest = (waits ? (["oldestMoved", "first"] as const) : [])
       .flatMap((name) => ask<{ ready_at: number }>(name, listener, now))
       .map((row) => row.ready_at);
     return {
@@ -331,17 +348,45 @@ function lookups(db: SqliteDatabase): Lookups {
   return {
     leases: (listener, ids) => ask<LeasedRow>("leases", JSON.stringify(ids), listener).map(heldLease),
     find: (id, now) => ask<OutboxRow>("find", id).map((row) => show(row, now)),
-    counts(now) {
-      const byListener = new Map<string, Map<number, number>>();
-      for (const row of ask<{ listener: string; state: number; events: number }>("counts")) {
-        const counts = byListener.get(row.listener) ?? new Map<number, number>();
-        byListener.set(row.listener, counts.set(row.state, row.events));
-      }
-      const held = new Map(ask<HeldRow>("held", now).map((row) => [row.listener, row]));
-      const paused = [...held.values()].filter(({ paused_at }) => paused_at !== null);
-      for (const { listener } of paused) if (!byListener.has(listener)) byListener.set(listener, new Map());
-      return [...byListener].map(([listener, counts]) => ({ listener, counts, held: held.get(listener) }));
+    counts(after, now) {
+      const rows = ask<{ listener: string; state: number; events: number }>("counts", after);
+      const held = ask<HeldRow & { isHeld: number }>("held", now, after);
+      // Of the last listener of a full page there may be more rows.
+      const lasts = [
+        rows.length === PAGE
+          ? rows.findLast(({ listener }) => listener !== rows.at(-1)?.listener)
+          : undefined,
+        held.length === PAGE ? held.at(-1) : undefined,
+      ].flatMap((row) => row?.listener ?? []);
+      const next = lasts.sort(byBytes)[0];
+      const isInside = ({ listener }: { readonly listener: string }) =>
+        next === undefined || byBytes(listener, next) <= 0;
+      const known = new Map<string, { counts: Map<number, number>; held: HeldRow | undefined }>();
+      const of = (listener: string) => {
+        const one = known.get(listener) ?? { counts: new Map(), held: undefined };
+        known.set(listener, one);
+        return one;
+      };
+      for (const { listener, state, events } of rows.filter(isInside))
+        if (events > 0) of(listener).counts.set(state, events);
+      for (const row of held.filter(isInside))
+        if (row.isHeld && (row.paused_at !== null || known.has(row.listener))) of(row.listener).held = row;
+      return { listeners: [...known].map(([listener, one]) => ({ listener, ...one })), next };
     },
-    stats: (listeners, now) => listeners.map((one) => statsOf(one, now)),
+    stats(listeners, now) {
+      const stats: ListenerStats[] = [];
+      for (let left = A_TURN; left > 0 && stats.length < listeners.length; ) {
+        const one = statsOf(listeners[stats.length] as Counted, now);
+        stats.push(one);
+        left -= 1 + one.inFlight;
+      }
+      return stats;
+    },
   };
+}
+
+/** The order of SQLite's texts: that of their bytes in UTF-8, which is the order of their code points. */
+function byBytes(a: string, b: string): number {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return Buffer.compare(left, right);
 }

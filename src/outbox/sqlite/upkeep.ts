@@ -17,6 +17,9 @@ import { CANCELLED, DEAD, DELIVERED, IS_ASIDE, PENDING } from "./schema.js";
 /** How many events one call ends or removes, so that a week of them holds up no delivery. */
 const BATCH = 500;
 
+/** How many rows of listeners one call goes over, of which most say something still. */
+const LISTENERS = 2_000;
+
 const REASON: DeliveryFailure["reason"] = "window";
 
 const CODE: ErrorCode = "WINDOW_CLOSED";
@@ -59,6 +62,8 @@ const QUERIES = {
         AND later.seq > dead.seq AND later.state = ${PENDING}) AS holdsUp
     FROM hookproof_outbox AS dead WHERE state = ${DEAD} AND ended_at < ? AND (ended_at, seq) > (?, ?)
     ORDER BY ended_at, seq LIMIT ?`,
+  someListeners: `SELECT max(listener) AS last, count(*) AS seen FROM (
+      SELECT listener FROM hookproof_outbox_listeners WHERE listener > ? ORDER BY listener LIMIT ${LISTENERS})`,
   oldBodies: `SELECT rowid AS place, EXISTS (
       SELECT 1 FROM hookproof_outbox AS one
       WHERE one.id = shared.id AND one.digest = shared.digest AND one.state IN (${PENDING}, ${DEAD})) AS isUsed
@@ -66,15 +71,12 @@ const QUERIES = {
 };
 
 const CHANGES = {
-  pruneListeners: `DELETE FROM hookproof_outbox_listeners WHERE listener IN (
-      SELECT listener FROM hookproof_outbox_listeners WHERE paused_at IS NULL AND unknown_since IS NULL AND has_aside = 0 AND rest_until <= ? AND changed_at < ? AND pace <= ?
-      LIMIT ?)`,
   // Of an unknown listener without events nothing is left to say.
-  pruneUnknown: `DELETE FROM hookproof_outbox_listeners WHERE listener IN (
-      SELECT listener FROM hookproof_outbox_listeners AS own
-      WHERE unknown_since IS NOT NULL AND paused_at IS NULL AND unknown_until <= ? AND NOT EXISTS (
-        SELECT 1 FROM hookproof_outbox AS one WHERE one.listener = own.listener AND ${IS_ASIDE})
-      LIMIT ?)`,
+  pruneListeners: `DELETE FROM hookproof_outbox_listeners AS own
+    WHERE listener > ? AND listener <= ? AND paused_at IS NULL AND CASE WHEN unknown_since IS NULL
+      THEN has_aside = 0 AND rest_until <= ? AND changed_at < ? AND pace <= ?
+      ELSE unknown_until <= ? AND NOT EXISTS (
+        SELECT 1 FROM hookproof_outbox AS one WHERE one.listener = own.listener AND ${IS_ASIDE}) END`,
   pruneDead: "DELETE FROM hookproof_outbox WHERE seq IN (SELECT value FROM json_each(?))",
   dropBodies: "DELETE FROM hookproof_outbox_shared WHERE rowid IN (SELECT value FROM json_each(?))",
   keepBodies: `UPDATE hookproof_outbox_shared SET check_at = ? + (? - stored_at) / 2 + ${SHARED_BODY_MS}
@@ -127,9 +129,15 @@ export class Upkeep {
 
   prune({ delivered }: Parameters<OutboxStore["prune"]>[0], now: number): number {
     this.#removeBodies(now);
-    this.#change("pruneUnknown", now, BATCH);
-    this.#change("pruneListeners", now, now - CHANGE_KEPT_MS, now, BATCH);
     return this.#remove(DELIVERED, delivered) + this.#remove(CANCELLED, delivered);
+  }
+
+  /** Removes those of some listeners' rows that say nothing any more; returns after which to go on. */
+  pruneListeners(after: string, now: number): string {
+    const [some] = this.#ask<{ last: string | null; seen: number }>("someListeners", after);
+    if (!some || some.last === null) return "";
+    this.#change("pruneListeners", after, some.last, now, now - CHANGE_KEPT_MS, now, now);
+    return some.seen < LISTENERS ? "" : some.last;
   }
 
   /**
