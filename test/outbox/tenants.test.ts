@@ -331,6 +331,40 @@ describe("listeners from a function", () => {
     ]);
   });
 
+  it("that have attempts under way keep their limits, however small the cache is", async () => {
+    const bench = outboxBench();
+    const at = { url: "http://127.0.0.1:1/api/v1/webhooks/incoming/lst_1" };
+    const answer = { status: 200, headers: [], body: new Uint8Array(), truncated: false };
+    let begun = 0;
+    let end = () => {};
+    const slow = () => {
+      begun += 1;
+      return new Promise<typeof answer>((resolve) => {
+        end = () => resolve(answer);
+      });
+    };
+    const { lookup } = tenants({
+      slow: bench.listener(at, { transport: slow }),
+      quick: bench.listener(at, { transport: async () => answer }),
+    });
+    const outbox = bench.outbox(lookup, { listenerCache: { max: 1 } });
+    for (const listener of ["slow", "slow", "slow"]) await outbox.enqueue({ listener, payload });
+    outbox.start();
+    // Attempts without an answer are under way, which the bench's own steps would wait for.
+    const until = async (isSo: () => boolean) => {
+      for (let step = 0; step < 200 && !isSo(); step++) {
+        await new Promise((resolve) => setTimeout(resolve));
+        bench.clock.advance(10);
+      }
+    };
+    await until(() => begun === 1);
+    await outbox.enqueue({ listener: "quick", payload });
+    await until(() => bench.told("delivery-ended").length === 1);
+    await until(() => begun > 1);
+    expect([begun, bench.told("delivery-ended").length]).toEqual([1, 1]);
+    end();
+  });
+
   it("whose window has closed become dead letters, also where there is no such listener", async () => {
     const bench = outboxBench();
     const server = await bench.receiver({ intercept: (_, response) => response.writeHead(503).end() });
