@@ -1,4 +1,5 @@
 // The faults of docs/guides/on-call.md that only PostgreSQL has, each walked by the page's own commands.
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import { postgresStore } from "hookproof/outbox/postgres";
@@ -35,6 +36,9 @@ describeWith("postgresql and curl", postgres)("on call, at PostgreSQL", () => {
     return { url, database, pool, put };
   }
 
+  const delivered = async (pool: pg.Pool) =>
+    (await pool.query("SELECT FROM hookproof.event WHERE state = 'delivered'")).rowCount;
+
   it("a role without a right: the worker has the database's own words", async () => {
     const { url, database, pool } = await stored();
     await pool.query(
@@ -47,6 +51,65 @@ describeWith("postgresql and curl", postgres)("on call, at PostgreSQL", () => {
       ["curl -s http://127.0.0.1:9464/readyz", /permission denied for table event/],
       [`psql "$HOOKPROOF_OUTBOX" -c 'SELECT pg_is_in_recovery()'`, /^ f$/m],
     ]);
+  });
+
+  it("a network that swallows connections: the worker says that nothing answers, and goes on after it", async () => {
+    const { url, database, pool, put } = await stored();
+    const target = new URL(database);
+    const sockets: Socket[] = [];
+    let isWell = true;
+    const server = createServer((socket) => {
+      sockets.push(socket.on("error", () => {}));
+      if (!isWell) return; // accepted, and never answered
+      const upstream = connect(Number(target.port), target.hostname);
+      sockets.push(upstream.on("error", () => {}));
+      socket.pipe(upstream).pipe(socket);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const cut = () => {
+      for (const socket of sockets.splice(0)) socket.destroy();
+    };
+    onTestFinished(() => {
+      cut();
+      server.close();
+    });
+    const far = Object.assign(new URL(database), { port: (server.address() as AddressInfo).port });
+    const { worker, fires, walk } = await machine(far.href, { right: url });
+    await worker();
+    await expect.poll(() => delivered(pool), { timeout: 60_000 }).toBe(1);
+    isWell = false;
+    cut();
+    await fires("HookproofStoreUnavailable");
+    await walk("HookproofStoreUnavailable", {}, [
+      ["curl -s http://127.0.0.1:9464/readyz", /cannot be used: .*(?:gave no connection|did not answer)/],
+    ]);
+    isWell = true;
+    cut();
+    await put();
+    await expect.poll(() => delivered(pool), { timeout: 60_000 }).toBe(2);
+  });
+
+  it("a schema that was dropped: the worker names it", async () => {
+    const { url, database, pool } = await stored();
+    const { worker, fires, walk } = await machine(database, { right: url });
+    await worker();
+    await expect.poll(() => delivered(pool), { timeout: 60_000 }).toBe(1); // it has looked at the tables
+    await pool.query("DROP SCHEMA hookproof CASCADE");
+    await fires("HookproofStoreUnavailable");
+    await walk("HookproofStoreUnavailable", {}, [
+      ["curl -s http://127.0.0.1:9464/readyz", /schema .*hookproof.* does not exist/],
+    ]);
+  });
+
+  it("a database that is not UTF-8: a worker ends at once, and says why", async () => {
+    const { url, database, pool } = await stored();
+    await pool.query(
+      "CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0",
+    );
+    const latin = Object.assign(new URL(database), { pathname: "/latin" });
+    const { start } = await machine(latin.href, { right: url });
+    expect(await start("hookproof outbox work --drain")).toMatch(/hookproof outbox create/);
+    expect(await start("hookproof outbox create")).toMatch(/encoded in UTF8. It is LATIN1/);
   });
 
   it("a held snapshot: who holds it, until it is ended", async () => {

@@ -1,5 +1,5 @@
 // Whoever is woken gets from the alert to the cause by what docs/guides/on-call.md says, word for word.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { hmacSigner } from "hookproof";
 import { openSqlite } from "hookproof/node";
@@ -71,6 +71,22 @@ itWith("curl", hasTool("curl", "--version"))(
       ["curl -s http://127.0.0.1:9464/readyz", /no such table: .*hookproof_outbox_bodies/],
     ]);
     await walk("HookproofNoWorker", {}, [["curl -s http://127.0.0.1:9464/readyz", /cannot be used/]]);
+  },
+);
+
+itWith("curl", hasTool("curl", "--version"))(
+  "the file's log was removed: the worker says so before it acknowledges anything",
+  async () => {
+    const { url } = await receiving();
+    const file = await storing();
+    const { worker, fires, walk } = await machine(file, { right: url });
+    await worker();
+    await expect.poll(() => existsSync(`${file}-wal`), { timeout: 30_000 }).toBe(true);
+    rmSync(`${file}-wal`);
+    await fires("HookproofStoreUnavailable");
+    await walk("HookproofStoreUnavailable", {}, [
+      ["curl -s http://127.0.0.1:9464/readyz", /was deleted while it was open: .*app\.db-wal/],
+    ]);
   },
 );
 
@@ -158,6 +174,19 @@ it("a listener refuses: the fingerprint, and what the listener accepts instead",
     ["hookproof explain 401", /secret/],
     ["hookproof secret show --profile <name>", /[0-9a-f]{8}/],
     ["hookproof test <url>", /secret/],
+  ]);
+});
+
+it("a listener refuses: as the clock of the worker's machine is off, which the worker says", async () => {
+  const { url } = await receiving({ clock: { now: () => Date.now() - 55 * HOUR } });
+  const file = await storing();
+  const { worker, fires, walk } = await machine(file, { right: url });
+  const { said } = await worker();
+  await fires("HookproofListenerRefuses");
+  expect(said()).toMatch(/clock/);
+  await walk("HookproofListenerRefuses", { name: "right", url }, [
+    ["hookproof doctor <url>", /clock/i],
+    ["hookproof outbox list --listener <name>", /right .* 400/],
   ]);
 });
 

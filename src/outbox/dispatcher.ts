@@ -88,8 +88,8 @@ export class Dispatcher {
     });
     const shared = { calls: this.#calls, delivered: this.#delivered, aborting: this.#aborting.signal };
     this.#attempts = { ...context, ...shared };
-    this.#upkeep = new Upkeep({ ...context, calls: this.#calls, onEnd: wake });
-    this.#sign = new SignOfLife({ ...context, calls: this.#calls });
+    this.#upkeep = new Upkeep({ ...context, onEnd: wake });
+    this.#sign = new SignOfLife(context);
     this.#unknown = new UnknownListeners({ store, calls: this.#calls, onEnd: () => this.#goOn() });
     this.#stopListening = listenForWork(store, wake);
     this.#candidates = new Candidates(store, listeners);

@@ -3,14 +3,13 @@ import { type Clock, monotonicMs } from "../core/clock.js";
 import { newEventId } from "../core/event.js";
 import type { Observer } from "../sender/observe.js";
 import type { OutboxStore } from "./outbox-store.js";
-import { innermostWords, type StoreCalls } from "./store-calls.js";
+import { innermostWords } from "./store-calls.js";
 
 const SAY_EVERY_MS = 10_000;
 
 /** What a worker needs to be seen. */
 interface SignContext {
   readonly store: OutboxStore;
-  readonly calls: StoreCalls;
   /** What it is called, where the user has said so. */
   readonly worker: string | undefined;
   readonly clock: Clock;
@@ -63,10 +62,10 @@ export class SignOfLife {
     }
   }
 
-  /** An outage is reported by StoreCalls. */
+  /** An outage is reported by StoreCalls: a store that knows the time may still be one whose tables are gone. */
   async #reportFailure(error: unknown, isGone: boolean): Promise<void> {
-    const { calls, store, notice } = this.#context;
-    const isReachable = await calls.once(() => store.now()).then(Number.isFinite, () => false);
+    const { store, notice } = this.#context;
+    const isReachable = await store.now().then(Number.isFinite, () => false);
     if (!isReachable || this.#isFailing) return;
     this.#isFailing = true;
     const what = isGone ? "has stopped" : "is alive; events are delivered all the same";

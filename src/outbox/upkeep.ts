@@ -5,7 +5,7 @@ import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import type { Listeners } from "./listeners.js";
 import type { OutboxStore } from "./outbox-store.js";
 import type { ExpiredEvent, ListenerStats } from "./records.js";
-import { innermostWords, type StoreCalls } from "./store-calls.js";
+import { innermostWords } from "./store-calls.js";
 
 /** How long an outbox keeps events that have ended. */
 export interface Retention {
@@ -18,7 +18,6 @@ export interface Retention {
 /** What upkeep needs of its dispatcher. */
 interface UpkeepContext {
   readonly store: OutboxStore;
-  readonly calls: StoreCalls;
   readonly listeners: Listeners;
   readonly retention: Retention;
   readonly clock: Clock;
@@ -216,10 +215,13 @@ export class Upkeep {
     return false;
   }
 
-  /** Reports a job that fails although the store can be reached; an outage is reported by StoreCalls. */
+  /**
+   * Reports a job that fails although the store can be reached. An outage is reported by StoreCalls, and is not over
+   * because the store knows the time: its tables may be gone.
+   */
   async #reportFailure(one: Job, error: unknown): Promise<void> {
-    const { calls, store, notice } = this.#context;
-    const isReachable = await calls.once(() => store.now()).then(Number.isFinite, () => false);
+    const { store, notice } = this.#context;
+    const isReachable = await store.now().then(Number.isFinite, () => false);
     if (!isReachable || one.isFailing) return;
     one.isFailing = true;
     const words = innermostWords(error);

@@ -261,3 +261,26 @@ describe.each([
     } else expect(warnings).toContainEqual(cannotNote);
   });
 });
+
+it("a store that knows the time, and whose tables are gone, is not told as available in between", async () => {
+  const bench = outboxBench();
+  const server = await bench.receiver();
+  let isGone = false;
+  let failExpiry = () => {};
+  const error = new HookproofError("OUTBOX_UNAVAILABLE", "relation does not exist");
+  const store: OutboxStore<never> = {
+    ...bench.store,
+    expire: () =>
+      new Promise((_, reject) => {
+        failExpiry = () => reject(error);
+      }),
+    claim: async (request) => (isGone ? Promise.reject(error) : bench.store.claim(request)),
+  };
+  bench.outbox({ one: bench.listener(server) }, { store }).start();
+  await bench.pass(2_000, 100);
+  isGone = true; // while upkeep is at work
+  await bench.pass(2_000, 100);
+  failExpiry();
+  await bench.pass(20_000, 100);
+  expect(bench.told("store-changed").map(({ available }) => available)).toEqual([false]);
+});
