@@ -124,8 +124,8 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     // For what hangs: what is slow on a busy machine is not wrong.
-    testTimeout: process.env.MUTATION_ROOM ? 30_000 : 120_000,
-    hookTimeout: 60_000,
+    testTimeout: process.env.MUTATION_ROOM ? 60_000 : 600_000,
+    hookTimeout: 600_000,
     // How long something may take that is bound to come; a machine has slow moments.
     expect: { poll: { timeout: 60_000 } },
     // On two cores: many tests here wait for processes and sockets.

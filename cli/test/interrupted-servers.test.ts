@@ -71,7 +71,7 @@ const SERVERS = [
 ] as const;
 
 describe("what is interrupted leaves the sum so far", () => {
-  it.each(SERVERS)("%j", { timeout: 60_000 }, async (words, counts, sentence) => {
+  it.each(SERVERS)("%j", async (words, counts, sentence) => {
     const inWords = await interrupted(words, ask);
     expect([inWords.exit, inWords.said]).toEqual([0, expect.stringMatching(sentence)]);
     const inJson = await interrupted([...words, "--json"], ask);
@@ -82,7 +82,7 @@ describe("what is interrupted leaves the sum so far", () => {
   it.each([
     [[], /^1 delivered, 0 duplicates, 0 dead letters\nInterrupted with 2 events in the outbox\.\n$/],
     [["--json"], { delivered: 1, incomplete: "Interrupted with 2 events in the outbox." }],
-  ] as const)("outbox work --drain %j", { timeout: 60_000 }, async (flags, expected) => {
+  ] as const)("outbox work --drain %j", async (flags, expected) => {
     const name = `drained${flags.length}.db`;
     const app = await busyApplication();
     const config = { profiles: { offboarding: { target: app.url } } };

@@ -135,7 +135,7 @@ async function home() {
   return { ...made, env: { ...made.env, HOOKPROOF_SECRET: "a-secret-of-more-than-thirty-two-characters" } };
 }
 
-it("every argument of every tool", { timeout: 300_000 }, async () => {
+it("every argument of every tool", async () => {
   const user = await home();
   user.run("outbox", "create", "--outbox", "app.db");
   const allowed = ["--allow", "listen", "--allow", "send", "--timeout", "300ms"];
@@ -160,7 +160,7 @@ it.each([
   ["an outbox that is missing", ["--outbox", "missing/app.db"]],
   ["a database that nobody serves", ["--outbox", "postgres://127.0.0.1:9/none"]],
   ["an outbox that is no URL", ["--outbox", "postgres://[bad"]],
-])("%s", { timeout: 120_000 }, async (_, flags) => {
+])("%s", async (_, flags) => {
   const mcp = startMcp(await home(), ...flags, "--timeout", "2s");
   await mcp.request("initialize", INITIALIZE);
   for (const [name, input] of [
@@ -174,7 +174,7 @@ it.each([
   }
 });
 
-it("a configuration that breaks while it runs is an error of the tool", { timeout: 120_000 }, async () => {
+it("a configuration that breaks while it runs is an error of the tool", async () => {
   const user = await home();
   const mcp = startMcp(user);
   await mcp.request("initialize", INITIALIZE);
@@ -204,7 +204,7 @@ const BAD_PROFILES: Readonly<Record<string, object>> = {
   "a passphrase in a folder": { cert: "text.txt", keyFile: "text.txt", keyPassphraseFile: "folder" },
 };
 
-it("settings of the way and of keys that cannot be used", { timeout: 120_000 }, async () => {
+it("settings of the way and of keys that cannot be used", async () => {
   const user = await home();
   const target = `http://127.0.0.1:${await heldPort()}/api/v1/webhooks/incoming/lst_1`;
   const names = Object.keys(BAD_PROFILES).map((_, n) => `p${n}`);

@@ -25,13 +25,13 @@ describeWith("postgresql", postgres)("an outbox of another program on PostgreSQL
     pool = testPool({ connectionString: url });
     store = postgresStore({ pool });
     outbox = createOutbox({ store, listeners: { offboarding: LISTENER, archive: LISTENER } });
-  }, 60_000);
+  });
   afterEach(async () => {
     await store.close();
     await pool.end();
   });
 
-  it("is looked after by a person", { timeout: 120_000 }, async () => {
+  it("is looked after by a person", async () => {
     await outbox.enqueue({ listener: "offboarding", eventId: IDS[0], payload: { n: 0 } });
     const listeners = new Map([["offboarding", { most: 1, windowMs: 604_800_000 }]]);
     const [claimed] = await store.claim({ limit: 1, leaseMs: 60_000, listeners });
@@ -59,7 +59,7 @@ describeWith("postgresql", postgres)("an outbox of another program on PostgreSQL
     }
   });
 
-  it("is worked by two processes while it is filled, each event once", { timeout: 120_000 }, async () => {
+  it("is worked by two processes while it is filled, each event once", async () => {
     const stage = await openStage();
     try {
       await stage.run("hookproof listen &");

@@ -17,7 +17,7 @@ async function onStage(play: (stage: Stage, work: string) => Promise<void>): Pro
   }
 }
 
-it("a person looks after another program's outbox", { timeout: 120_000 }, async () => {
+it("a person looks after another program's outbox", async () => {
   await onStage(async (stage, work) => {
     const program = otherProgram(join(work, "app.db"));
     const enqueue = (listener: string, n: number) =>

@@ -47,7 +47,7 @@ function started(folder: string, readyFile: string) {
   };
 }
 
-describe("the ready file", { timeout: 120_000 }, () => {
+describe("the ready file", () => {
   it("is the user's own, and follows no link that was there before it", async () => {
     const folder = temporaryFolder("ready");
     const [file, victim] = [join(folder, "ready.json"), join(folder, "victim")];

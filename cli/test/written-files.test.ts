@@ -181,7 +181,7 @@ beforeAll(async () => {
   await outcome([...send, "--secret-file", join(stage, "secret")]);
   await outcome(["service", "seed", "--users", "1", "--db", join(stage, "service.db")]);
   await outcome(["keys", "generate", "--store", join(stage, "keys")]);
-}, 60_000);
+});
 afterAll(() => rmSync(stage, { recursive: true, force: true }));
 
 describe.each(Object.entries(WRITERS))("%s", (_name, [argv, expected]) => {

@@ -101,7 +101,7 @@ describeInBrowser("five thousand requests", (browser) => {
     return (performance.now() - startedAt) / 1000;
   };
 
-  itWith(...LONG)("over HTTP in ten seconds leave the page its pace", { timeout: 120_000 }, async () => {
+  itWith(...LONG)("over HTTP in ten seconds leave the page its pace", async () => {
     const empty = await openPage(browser(), "about:blank");
     await empty.page.evaluate(WATCH_FRAMES);
     const secondsOfEmpty = await sendAll();

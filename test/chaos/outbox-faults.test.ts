@@ -10,7 +10,6 @@ import { smallDisk } from "../kit/small-disk.js";
 import { tcpProxy } from "../kit/tcp-proxy.js";
 import { type ChaosEngine, outboxChaos } from "./outbox-chaos.js";
 
-const LIMIT = { timeout: 600_000 };
 const SIZE = process.env.HOOKPROOF_LONG
   ? { events: 5_000, disturbances: 16 }
   : { events: 400, disturbances: 4 };
@@ -61,7 +60,6 @@ async function expectKept(
 
 itWith("postgresql", postgres)(
   "PostgreSQL, serializable: connections are cut while a commit is on its way",
-  LIMIT,
   async () => {
     if (!postgres) return;
     const proxy = await tcpProxy({ port: Number(new URL(postgres.url).port) });
@@ -86,7 +84,6 @@ itWith("postgresql", postgres)(
 
 itWith("postgresql and pgbouncer", postgres && hasPgBouncer)(
   "PostgreSQL behind PgBouncer in transaction mode: the server is killed",
-  LIMIT,
   async () => {
     if (!postgres) return;
     const bouncer = await pgBouncer(postgres.url);
@@ -113,23 +110,19 @@ itWith("postgresql and pgbouncer", postgres && hasPgBouncer)(
   },
 );
 
-itWith("postgresql and mount", postgres && disk)(
-  "PostgreSQL: the disk of its tables is full",
-  LIMIT,
-  async () => {
-    if (!postgres || !disk) return;
-    execFileSync("chown", ["postgres", disk.folder]);
-    const admin = new pg.Client({ connectionString: postgres.url });
-    await admin.connect();
-    await admin.query("DROP DATABASE IF EXISTS small WITH (FORCE)"); // of a try that failed
-    await admin.query("DROP TABLESPACE IF EXISTS small");
-    await admin.query(`CREATE TABLESPACE small LOCATION '${disk.folder}'`);
-    await admin.end();
-    const cutStore = async () => {
-      disk.fill();
-      await pass(900);
-      disk.free();
-    };
-    await expectKept("small", { url: postgres.url, settings: ["default_tablespace = 'small'"], cutStore });
-  },
-);
+itWith("postgresql and mount", postgres && disk)("PostgreSQL: the disk of its tables is full", async () => {
+  if (!postgres || !disk) return;
+  execFileSync("chown", ["postgres", disk.folder]);
+  const admin = new pg.Client({ connectionString: postgres.url });
+  await admin.connect();
+  await admin.query("DROP DATABASE IF EXISTS small WITH (FORCE)"); // of a try that failed
+  await admin.query("DROP TABLESPACE IF EXISTS small");
+  await admin.query(`CREATE TABLESPACE small LOCATION '${disk.folder}'`);
+  await admin.end();
+  const cutStore = async () => {
+    disk.fill();
+    await pass(900);
+    disk.free();
+  };
+  await expectKept("small", { url: postgres.url, settings: ["default_tablespace = 'small'"], cutStore });
+});

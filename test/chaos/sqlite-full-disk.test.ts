@@ -11,7 +11,7 @@ const SIZE = process.env.HOOKPROOF_LONG
 const disk = smallDisk(48);
 afterAll(() => disk?.remove()); // nothing of it may be open
 
-itWith("mount", disk)("SQLite: the disk of its file is full", { timeout: 600_000 }, async () => {
+itWith("mount", disk)("SQLite: the disk of its file is full", async () => {
   if (!disk) return;
   const { engine, close } = sqliteEngine(disk.folder, disk);
   try {

@@ -126,17 +126,14 @@ itWith("redis-server", hasRedis())(
       worker.kill();
       await once(worker, "exit");
     });
-    await vi.waitFor(
-      async () => {
-        expect(accepted(fake).map(({ payload }) => payload)).toEqual([
-          { userId: "u_1" },
-          { userId: "u_2" },
-          { userId: "u_3" },
-        ]);
-        expect(await client.llen(`${prefix}jobs:taken`)).toBe(0);
-      },
-      { timeout: 20_000 },
-    );
+    await vi.waitFor(async () => {
+      expect(accepted(fake).map(({ payload }) => payload)).toEqual([
+        { userId: "u_1" },
+        { userId: "u_2" },
+        { userId: "u_3" },
+      ]);
+      expect(await client.llen(`${prefix}jobs:taken`)).toBe(0);
+    });
   },
   30_000,
 );

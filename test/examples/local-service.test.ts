@@ -25,22 +25,17 @@ async function run(tool: string, name: string): Promise<string> {
 
 itWith("python3", hasTool("python3", "--version"))(
   "local-service.py is a suite on a service of its own",
-  { timeout: 60_000 },
   async () => expect(await run("python3", "local-service.py")).toMatch(/^Ran 3 tests in .*\n\nOK$/m),
 );
 
-itWith("java", hasTool("java", "--version"))(
-  "LocalService.java checks a service of its own",
-  { timeout: 120_000 },
-  async () => {
-    expect((await run("java", "LocalService.java")).trim().split("\n")).toEqual([
-      "ok reads a name",
-      "ok asks once",
-      "ok survives an outage",
-      "ok asks until it is over",
-    ]);
-  },
-);
+itWith("java", hasTool("java", "--version"))("LocalService.java checks a service of its own", async () => {
+  expect((await run("java", "LocalService.java")).trim().split("\n")).toEqual([
+    "ok reads a name",
+    "ok asks once",
+    "ok survives an outage",
+    "ok asks until it is over",
+  ]);
+});
 
 /** Runs a program with a command for the service; gives all that it said, and how it ended. */
 async function suite(tool: string, args: readonly string[], hookproof = COMMAND): Promise<[string, number]> {
@@ -60,7 +55,7 @@ const SUITE = join(EXAMPLES, "test_staff_directory.py");
 const hasPytest = hasTool("python3", "-m", "pytest", "--version");
 
 describeWith("pytest", hasPytest)("pytest_local_service.py", () => {
-  it("is a fixture for a suite in any order of its tests", { timeout: 60_000 }, async () => {
+  it("is a fixture for a suite in any order of its tests", async () => {
     const [said, code] = await suite("python3", [...PYTEST, "-q", SUITE]);
     expect([said, code]).toEqual([expect.stringMatching(/^4 passed in /m), 0]);
     const names = ["begins_as_the_others_did", "removes_one_and_nothing_else", "survives_an_outage"];
@@ -72,7 +67,7 @@ describeWith("pytest", hasPytest)("pytest_local_service.py", () => {
     expect(again).toMatch(/^3 passed in /m);
   });
 
-  it("says why the service has not started, and leaves nothing", { timeout: 60_000 }, async () => {
+  it("says why the service has not started, and leaves nothing", async () => {
     const before = new Set(readdirSync(tmpdir()));
     const [said, code] = await suite("python3", [...PYTEST, SUITE], `${COMMAND} --no-such-flag`);
     expect(code).toBe(1);
@@ -120,13 +115,13 @@ describeWith("javac and JUnit 5", hasJUnit)("LocalServiceExtension.java", () => 
     );
   }
 
-  it("is an extension for a suite", { timeout: 120_000 }, async () => {
+  it("is an extension for a suite", async () => {
     const [said, code] = await tests();
     expect([said, code]).toEqual([expect.stringMatching(/^\[ +5 tests successful +\]$/m), 0]);
     expect(said).toMatch(/^\[ +0 tests failed +\]$/m);
   });
 
-  it("says why the service has not started, and leaves nothing", { timeout: 120_000 }, async () => {
+  it("says why the service has not started, and leaves nothing", async () => {
     const [said, code] = await tests(`${COMMAND} --no-such-flag`);
     expect(code).not.toBe(0);
     expect(said).toContain("the service has not started: error[USAGE]");

@@ -22,7 +22,6 @@ const LOOKS = /^(?:hookproof outbox (?:status|list)|grep) /;
 
 itWith("postgresql", postgres)(
   "docs/guides/many-tenants.md: tenants come, go, pause and rotate while events flow",
-  { timeout: 240_000 },
   async () => {
     const secrets = { acme: generateSecret(), initech: generateSecret(), next: generateSecret() };
     const acme = createFakeReceiver([], { secret: secrets.acme });

@@ -47,7 +47,7 @@ it("outbox-sqlite.mjs delivers what it stored, over a crash, and nothing that wa
   const again = fake.requests.filter(({ verdict }) => !verdict?.ok);
   expect(again.map((request) => [request.status, userOf(request)])).toEqual(again.map(() => [409, "u_7"]));
   expect(new Set(fake.requests.map(({ eventId }) => eventId)).size).toBe(2);
-}, 60_000);
+});
 
 const postgres = await testPostgres();
 afterAll(() => postgres?.stop());

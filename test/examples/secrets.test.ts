@@ -14,7 +14,7 @@ it("no example has a secret in it, not even for want of another", () => {
   );
 });
 
-it("an example without its secret says so and does nothing", { timeout: 60_000 }, () => {
+it("an example without its secret says so and does nothing", () => {
   expect(withSecret.length).toBeGreaterThan(15);
   // These begin with what only their own place has: Deno, and next/server.
   const here = withSecret.filter((name) => !/deno|emit-next/.test(name));

@@ -31,4 +31,4 @@ it("typed-events.mjs sends what fits, with its default, and prints a schema that
 
   const schemas = JSON.parse(await run("schema")) as Record<string, object>;
   expect(new Ajv2020().validate(schemas["user.offboarded"] ?? {}, bodies[0])).toBe(true);
-}, 60_000);
+});

@@ -14,7 +14,6 @@ const sandbox = [...alone, ...(isRoot ? ["--cap-add", "ALL"] : [])];
 
 itWith("postgresql and bwrap", hasPostgres && hasTool("bwrap", ...sandbox, "bwrap", ...alone, "true"))(
   "from compose.yaml to an event of SQL that is delivered, shown and counted",
-  { timeout: 120_000 },
   async () => {
     requireBuild();
     const program = [process.execPath, "--import", "tsx", "--conditions=source", "test/image/stand-in.ts"];

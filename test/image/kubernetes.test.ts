@@ -41,7 +41,7 @@ function misnamed(text: string): string {
   return spawnSync(process.execPath, [...tsc, ...flags], { cwd: folder, encoding: "utf8" }).stdout;
 }
 
-itWithSchemas("it names nothing that Kubernetes does not have", { timeout: 120_000 }, () => {
+itWithSchemas("it names nothing that Kubernetes does not have", () => {
   expect(misnamed(manifest)).toBe("");
   expect(misnamed(manifest.replace("readOnlyRootFilesystem", "readOnlyRoot"))).toContain("readOnlyRoot");
 });

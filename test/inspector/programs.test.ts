@@ -27,7 +27,6 @@ const BODIES = [
 for (const [language, file, command, ...args] of RUNS)
   itWith(command, hasTool(command, language === "Go" ? "version" : "--version"))(
     `a request copied as ${language} is sent again with the same bytes and a right signature`,
-    { timeout: 120_000 },
     async () => {
       const { post, detail } = await inspected();
       const folder = await mkdtemp(join(tmpdir(), "hookproof-program-"));

@@ -68,7 +68,7 @@ describe("a command of bash in which a host can run hookproof", () => {
 const saidIn = (folder: string) =>
   readdirSync(join(folder, "bin")).filter((name) => name.endsWith(".out")).length;
 
-it("bash shows of commands in a host what it shows of their processes", { timeout: 120_000 }, async () => {
+it("bash shows of commands in a host what it shows of their processes", async () => {
   requireBuild();
   const stage = await openStage();
   const commands: [command: string, said: number][] = [
@@ -100,7 +100,7 @@ it("bash shows of commands in a host what it shows of their processes", { timeou
   }
 });
 
-it("a stage shows of a command in its host what it shows of its process", { timeout: 60_000 }, async () => {
+it("a stage shows of a command in its host what it shows of its process", async () => {
   requireBuild();
   const stage = await openStage();
   try {

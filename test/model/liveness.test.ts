@@ -5,7 +5,6 @@ import { hasTools } from "../kit/outside-tool.js";
 import { checked, MODEL } from "./checked.js";
 
 const spin = hasTools("spin and gcc");
-const LIMIT = { timeout: 120_000 };
 const PROPERTIES = ["progress", "lease", "pause", "key"];
 
 describe("delivery goes on in the model, on every fair path of it", () => {
@@ -14,7 +13,6 @@ describe("delivery goes on in the model, on every fair path of it", () => {
     ["two faults", 2],
   ])(
     "ends both events, and brings on what a dead worker, a pause or its key held up, with %s",
-    LIMIT,
     (_, faults) => {
       for (const report of checked(MODEL, faults, PROPERTIES)) {
         expect(report).toContain("(fairness enabled)");
@@ -58,7 +56,7 @@ describe("delivery goes on in the model, on every fair path of it", () => {
     ["an expiry that passes its key on to nobody", "key", "buried(e); ended(e); owner", "buried(e); owner"],
     ["a dropped dead letter that still holds its key", "key", "blocks = false; ended(0)", "blocks = false"],
   ];
-  itWith("spin and gcc", spin).each(broken)("would see %s", LIMIT, (_what, property, text, instead) => {
+  itWith("spin and gcc", spin).each(broken)("would see %s", (_what, property, text, instead) => {
     expect(MODEL.split(text)).toHaveLength(2);
     const mutant = MODEL.replace(text, () => instead);
     expect(checked(mutant, 1, [property])).toEqual([expect.stringContaining("acceptance cycle")]);
@@ -66,7 +64,6 @@ describe("delivery goes on in the model, on every fair path of it", () => {
 
   itWith("spin and gcc", spin)(
     "is more than the assertions show: they do not see a lease that never ends",
-    LIMIT,
     () => {
       const [, , text = "", instead = ""] = broken[0] ?? [];
       const [report] = checked(

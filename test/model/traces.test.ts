@@ -9,7 +9,6 @@ import { type ModelStep, replayed } from "./replayed.js";
 
 const spin = hasTools("spin and gcc");
 const model = readFileSync(new URL("delivery.pml", import.meta.url), "utf8");
-const LIMIT = { timeout: 120_000 };
 const SEEDS = 60;
 let traces: ModelStep[][] = [];
 
@@ -18,17 +17,17 @@ beforeAll(async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [file, "1", String(SEEDS)]);
   const lines = stdout.trim().split("\n");
   traces = lines.map((line) => (JSON.parse(line) as { steps: ModelStep[] }).steps);
-}, 60_000);
+});
 
 describe("traces of the simulator, step by step through the model", () => {
-  itWith("spin and gcc", spin)("are allowed by it, each step of them", LIMIT, () => {
+  itWith("spin and gcc", spin)("are allowed by it, each step of them", () => {
     expect(replayed(model, traces)).toEqual(traces.map(({ length }) => length));
     const seen = new Set(traces.flat().map(([name]) => name));
     for (const name of ["CLAIM", "SEND", "RUN", "COMPLETE", "RESCHEDULE", "FAIL", "CRASH"])
       expect(seen).toContain(name);
   });
 
-  itWith("spin and gcc", spin)("are refused where two steps of a worker have changed places", LIMIT, () => {
+  itWith("spin and gcc", spin)("are refused where two steps of a worker have changed places", () => {
     const broken = traces.filter(({ length }) => length < 40).flatMap(swapped);
     expect(broken.length).toBeGreaterThan(50);
     const far = replayed(
@@ -38,7 +37,7 @@ describe("traces of the simulator, step by step through the model", () => {
     expect(broken.filter(({ at }, index) => (far[index] ?? 0) > at + 1)).toEqual([]);
   });
 
-  itWith("spin and gcc", spin)("are refused where an event runs twice", LIMIT, () => {
+  itWith("spin and gcc", spin)("are refused where an event runs twice", () => {
     const run = traces.filter((steps) => steps.some(([name]) => name === "RUN"));
     const broken = run.map((steps) => {
       const runs = steps.findIndex(([name]) => name === "RUN");

@@ -103,7 +103,7 @@ describe("the action", () => {
     ["no-window", "timestamp-too-old", "it does not compare the timestamp with its clock."],
     ["stringify", "body-compact", "it parses the body and serialises it again before it verifies."],
     ["sha512", "signature-other-hash", "it uses another hash than SHA-256."],
-  ])("finds the bug of a listener: %s", { timeout: 60_000 }, async (bug, id, sentence) => {
+  ])("finds the bug of a listener: %s", async (bug, id, sentence) => {
     const { code, log, outputs, summary, report } = await ran({
       url: await listenerWith(bug),
       secret: SECRET,
@@ -121,7 +121,7 @@ describe("the action", () => {
     for (const text of [log, summary, report, JSON.stringify(outputs)]) expect(text).not.toContain(SECRET);
   });
 
-  it("says what keeps it from probing", { timeout: 60_000 }, async () => {
+  it("says what keeps it from probing", async () => {
     const url = await listenerWith("none");
     const noSecret = await ran({ url });
     expect([noSecret.code, noSecret.summary]).toEqual([1, ""]);
@@ -147,7 +147,7 @@ describe("the action", () => {
     expect(log).not.toContain("##[");
   });
 
-  it("makes no command, markup or argument of what others write", { timeout: 60_000 }, async () => {
+  it("makes no command, markup or argument of what others write", async () => {
     const hostile = "</td><img src=x>\n::set-output name=ok::true\n::error::mine %0A`| $(touch pwned)";
     const url = await server((_request, response) => {
       response.writeHead(500, { "Content-Type": "text/plain" });
@@ -165,7 +165,7 @@ describe("the action", () => {
     expect(outputs.ok ?? "false").toBe("false");
   });
 
-  it("takes no input for an option", { timeout: 60_000 }, async () => {
+  it("takes no input for an option", async () => {
     const url = await listenerWith("none");
     const asUrl = await ran({ url: "--out=pwned", secret: SECRET });
     expect(asUrl.log).toBe("::error title=hookproof::The input url must begin with https:// or http://.\n");
@@ -176,7 +176,7 @@ describe("the action", () => {
     expect([asReport.code, asReport.report.slice(0, 5)]).toEqual([0, "<?xml"]);
   });
 
-  it("runs and asks nothing of the workspace's choosing", { timeout: 60_000 }, async () => {
+  it("runs and asks nothing of the workspace's choosing", async () => {
     const registry = async (): Promise<{ url: string; asked: string[] }> => {
       const asked: string[] = [];
       const url = await server(({ url: path = "" }, response) => {

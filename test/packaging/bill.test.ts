@@ -116,7 +116,7 @@ describe("each tarball names what it has in it", () => {
     const expected = [...packagesOfMaps(mapsIn(where)), preact, ...ours].sort();
     expect(expected).toEqual(expect.arrayContaining([expect.stringMatching(/^express@/)]));
     expect(named(bills["hookproof-cli"] as Bill)).toEqual([...new Set(expected)]);
-  }, 120_000);
+  });
 
   it("the service names what the maps of its sources do, what its pages have, and the viewer of its reference", async () => {
     const where = join(folder, "service");
@@ -135,7 +135,7 @@ describe("each tarball names what it has in it", () => {
     const expected = [...packagesOfMaps(mapsIn(where)), ...others].sort();
     expect(expected).toEqual(expect.arrayContaining([expect.stringMatching(/^express@/)]));
     expect(named(bills["hookproof-service"] as Bill)).toEqual([...new Set(expected)]);
-  }, 120_000);
+  });
 
   it("and brings their licences", () => {
     for (const name of OURS.slice(1))

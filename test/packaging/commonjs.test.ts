@@ -15,7 +15,7 @@ const expect = (seen) => ({ toBe: (wanted) => assert.strictEqual(seen, wanted) }
 let installed: InstalledPackage;
 beforeAll(async () => {
   installed = await installPackage();
-}, 180_000);
+});
 afterAll(() => installed?.remove());
 
 const run = (type: string, text: string) =>

@@ -48,7 +48,7 @@ let prefix: string;
 beforeAll(async () => {
   registry = await startTarballRegistry();
   prefix = mkdtempSync(join(tmpdir(), "hookproof-prefix-"));
-}, 400_000);
+});
 
 afterAll(async () => {
   await registry?.stop();
@@ -56,7 +56,7 @@ afterAll(async () => {
 });
 
 describe("in an empty folder, with nothing but the packed packages, a stranger follows", () => {
-  it.each(["README.md", "docs/guides/quick-start.md"])("%s", { timeout: 600_000 }, async (page) => {
+  it.each(["README.md", "docs/guides/quick-start.md"])("%s", async (page) => {
     const stage = await openStage(strangersEnvironment());
     try {
       // What `npm run pack` makes.

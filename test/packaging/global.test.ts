@@ -42,7 +42,7 @@ beforeAll(async () => {
     npm_config_cache: cache,
     npm_config_update_notifier: "false",
   });
-}, 400_000);
+});
 
 const postgres = await testPostgres();
 afterAll(async () => {

@@ -10,7 +10,7 @@ let installed: InstalledPackage;
 
 beforeAll(async () => {
   installed = await installPackage();
-}, 180_000);
+});
 
 afterAll(() => installed?.remove());
 

@@ -30,7 +30,7 @@ let packed: Packed[];
 beforeAll(async () => {
   requirePackage();
   packed = pack();
-}, 400_000);
+});
 
 describe("a release", () => {
   it("has one version, and each package asks for the others in it", () => {

@@ -39,7 +39,7 @@ beforeAll(async () => {
     execFileSync("tar", ["-xzf", tarballs[name], "-C", join(folder, name)]);
   }
   registry = await startTarballRegistry();
-}, 120_000);
+});
 
 afterAll(async () => {
   await registry?.stop();
@@ -101,7 +101,7 @@ describe("each package declares what its built files import, and nothing else", 
   });
 });
 
-describe("installed for the whole machine", { timeout: 400_000 }, () => {
+describe("installed for the whole machine", () => {
   it.each([
     ["hookproof-cli of a registry", () => ["hookproof-cli"]],
     ["the three tarballs of `npm run pack`", () => OURS.map((name) => tarballs[name])],

@@ -189,4 +189,4 @@ it("examples/own-scheme.mjs keeps it too, and delivers", async () => {
   });
   expect(stdout).toContain(`# pass ${schemeContract.length + 1}`);
   expect(stdout).toContain("# fail 0");
-}, 60_000);
+});

@@ -43,7 +43,6 @@ const STRICT: ts.CompilerOptions = {
 
 itWith("npm ci --prefix test/service/generators", existsSync(installed)).each(GENERATORS)(
   "a client that %s generates compiles under strict, and calls every operation",
-  { timeout: 300_000 },
   async (name, bin, args) => {
     const folder = temporaryFolder(name);
     symlinkSync(installed, join(folder, "node_modules"));

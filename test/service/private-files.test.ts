@@ -32,7 +32,7 @@ async function whileOpen<Result>(file: string, mode: number, work: () => Promise
 
 function run(...args: string[]): Promise<{ code: unknown; stderr: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [CLI, ...args], { timeout: 100_000 }, (error, _stdout, stderr) =>
+    execFile(process.execPath, [CLI, ...args], (error, _stdout, stderr) =>
       resolve({ code: error?.code ?? 0, stderr }),
     );
   });

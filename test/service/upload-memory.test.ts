@@ -81,7 +81,7 @@ async function uploaded({ url, headers, look }: Running, hash: Hash): Promise<st
 describe(`a file of ${SIZE / MIB} MiB passes through the service, which holds 24 of them at most`, () => {
   const fixture = { users: [{ id: "ada" }] };
 
-  it("into a folder, and out of it", { timeout: 600_000 }, async () => {
+  it("into a folder, and out of it", async () => {
     const db = join(temporaryFolder("upload"), "service.db");
     const service = await startProcess({ fixture, db });
     const [sent, received] = [createHash("sha256"), createHash("sha256")];
@@ -98,7 +98,7 @@ describe(`a file of ${SIZE / MIB} MiB passes through the service, which holds 24
     expect(service.most()).toBeLessThan(MAX);
   });
 
-  itWith("python3", hasPython)("into a bucket", { timeout: 600_000 }, async () => {
+  itWith("python3", hasPython)("into a bucket", async () => {
     const s3 = await startFakeS3(KEYS.secretAccessKey, Date.now);
     closing.push(() => s3.stop());
     const service = await startProcess({ fixture, s3: { ...KEYS, endpoint: s3.endpoint } });

@@ -11,7 +11,6 @@ import { QUIET } from "./sql-server.js";
 
 const postgres = await testPostgres(QUIET);
 afterAll(() => postgres?.stop());
-const LIMIT = { timeout: 600_000 };
 
 /** Runs the simulator on the test's own server; what it printed, and whether no rule was broken. */
 async function simulated(file: string, ...options: string[]): Promise<{ text: string; isSound: boolean }> {
@@ -27,15 +26,15 @@ describeWith("postgresql", postgres)("delivery over PostgreSQL in worlds that ar
   let main = "";
   beforeAll(async () => {
     main = await bundle(undefined, "test-postgres");
-  }, 60_000);
+  });
 
-  it("keeps every promise in 12 of them, each twice", LIMIT, async () => {
+  it("keeps every promise in 12 of them, each twice", async () => {
     const { text, isSound } = await simulated(main, "--seeds", "12");
     expect(text).toMatch(/"failures":0/);
     expect(isSound).toBe(true);
   });
 
-  it("has the same trace in another process", LIMIT, async () => {
+  it("has the same trace in another process", async () => {
     const [first, second] = [await simulated(main, "--seed", "1"), await simulated(main, "--seed", "1")];
     expect(first.text).toMatch(/ runs {2}/);
     expect(second.text).toBe(first.text);
@@ -45,22 +44,11 @@ describeWith("postgresql", postgres)("delivery over PostgreSQL in worlds that ar
   const seedOf = (name: string) => fallen[`postgres: ${name}`];
   // Those that show only at the end of a world take a minute each: the table of docs/simulation.md has them.
   const quick = POSTGRES_MUTANTS.filter(({ name }) => seedOf(name)?.rule !== "liveness");
-  it.each(quick.map((mutant) => [mutant.name, mutant] as const))(
-    "sees it where %s",
-    LIMIT,
-    async (name, mutant) => {
-      const found = seedOf(name);
-      const file = await bundle(mutant, `test-postgres-${POSTGRES_MUTANTS.indexOf(mutant)}`);
-      const { isSound, text } = await simulated(
-        file,
-        "--seeds",
-        "1",
-        "--once",
-        "--from",
-        String(found?.seed),
-      );
-      expect(text).toContain(`${found?.rule}:`);
-      expect(isSound).toBe(false);
-    },
-  );
+  it.each(quick.map((mutant) => [mutant.name, mutant] as const))("sees it where %s", async (name, mutant) => {
+    const found = seedOf(name);
+    const file = await bundle(mutant, `test-postgres-${POSTGRES_MUTANTS.indexOf(mutant)}`);
+    const { isSound, text } = await simulated(file, "--seeds", "1", "--once", "--from", String(found?.seed));
+    expect(text).toContain(`${found?.rule}:`);
+    expect(isSound).toBe(false);
+  });
 });

@@ -5,11 +5,10 @@ import { bundle } from "./bundle.mjs";
 import results from "./mutants.json" with { type: "json" };
 import { REPLAY_MUTANTS, replayKeyOf } from "./replay-mutants.mjs";
 
-const LIMIT = { timeout: 600_000 };
 let main = "";
 beforeAll(async () => {
   main = await bundle(undefined, "test-receiver");
-}, 60_000);
+});
 
 /** What a bundle of the simulator printed of the receiving side. */
 async function simulated(file: string, ...options: string[]): Promise<string> {
@@ -24,11 +23,11 @@ describe("the receiving side in worlds that are drawn from a seed", () => {
   it.each([
     ["memory", "200"],
     ["sqlite", "100"],
-  ])("keeps every promise over the %s store in %s of them, each twice", LIMIT, async (store, seeds) => {
+  ])("keeps every promise over the %s store in %s of them, each twice", async (store, seeds) => {
     expect(await simulated(main, "--store", store, "--seeds", seeds)).toMatch(/"failures":0,/);
   });
 
-  it("has the same trace in another process", LIMIT, async () => {
+  it("has the same trace in another process", async () => {
     const first = await simulated(main, "--seed", "2");
     expect(first).toContain("commits");
     expect(await simulated(main, "--seed", "2")).toBe(first);
@@ -46,7 +45,7 @@ describe("the simulator sees what is broken of the receiving side", () => {
   });
 
   const some = REPLAY_MUTANTS.filter(({ name }) => /fence|an hour early|failed commit/.test(name));
-  it.each(some.map((mutant) => [replayKeyOf(mutant), mutant] as const))("%s", LIMIT, async (key, mutant) => {
+  it.each(some.map((mutant) => [replayKeyOf(mutant), mutant] as const))("%s", async (key, mutant) => {
     const { seed = 0, rule } = fallen[key] ?? {};
     const file = await bundle(mutant, `test-receiver-${REPLAY_MUTANTS.indexOf(mutant)}`);
     const text = await simulated(file, "--store", mutant.store, "--seed", String(seed));

@@ -5,11 +5,10 @@ import { bundle } from "./bundle.mjs";
 import results from "./mutants.json" with { type: "json" };
 import { SCHEME_MUTANTS, schemeKeyOf } from "./scheme-mutants.mjs";
 
-const LIMIT = { timeout: 600_000 };
 let main = "";
 beforeAll(async () => {
   main = await bundle(undefined, "test-schemes");
-}, 60_000);
+});
 
 /** What a bundle of the simulator printed of worlds with a listener of each scheme. */
 async function simulated(file: string, ...options: string[]): Promise<string> {
@@ -24,11 +23,11 @@ describe("an outbox with listeners of four schemes, in worlds that are drawn fro
   it.each([
     ["memory", "25"],
     ["sqlite", "5"],
-  ])("keeps every promise over the %s store in %s of them, each twice", LIMIT, async (store, seeds) => {
+  ])("keeps every promise over the %s store in %s of them, each twice", async (store, seeds) => {
     expect(await simulated(main, "--store", store, "--seeds", seeds)).toMatch(/"failures":0,/);
   });
 
-  it("delivers to all four, and has the same trace in another process", LIMIT, async () => {
+  it("delivers to all four, and has the same trace in another process", async () => {
     const first = await simulated(main, "--seed", "1");
     for (const listener of ["l1", "l2", "l3", "l4"])
       expect(first).toMatch(new RegExp(`runs\\s+${listener} `));
@@ -45,7 +44,7 @@ describe("the simulator sees what is broken of a scheme", () => {
   });
 
   const some = SCHEME_MUTANTS.filter(({ name }) => /jti|first attempt/.test(name));
-  it.each(some.map((mutant) => [schemeKeyOf(mutant), mutant] as const))("%s", LIMIT, async (key, mutant) => {
+  it.each(some.map((mutant) => [schemeKeyOf(mutant), mutant] as const))("%s", async (key, mutant) => {
     const { seed = 0, rule } = fallen[key] ?? {};
     const file = await bundle(mutant, `test-schemes-${SCHEME_MUTANTS.indexOf(mutant)}`);
     expect(await simulated(file, "--seed", String(seed))).toContain(`: ${rule}: `);

@@ -47,36 +47,32 @@ beforeAll(async () => {
     for (const [place, { language, text }] of fencedBlocks(path).entries())
       if (language === "ts")
         writeFileSync(join(installed.dir, `page-${index}-block-${place}.ts`), `${text}\nexport {};\n`);
-}, 300_000);
+});
 afterAll(() => installed?.remove());
 
 describe.each(Object.entries(COMPILERS))(
   "with %s a stranger compiles the guides' programs",
   (name, folder) => {
     for (const [resolution, module] of Object.entries(MODULES))
-      itWith(name, existsSync(join(root, folder)))(
-        `module resolution ${resolution}, strict`,
-        { timeout: 120_000 },
-        async () => {
-          const config = join(installed.dir, `tsconfig-${name.replace(" ", "-")}-${resolution}.json`);
-          const compilerOptions = {
-            strict: true,
-            noEmit: true,
-            target: "es2022",
-            lib: ["es2022", "dom", "dom.iterable"],
-            module,
-            moduleResolution: resolution,
-            types: ["node"],
-            skipLibCheck: true, // the declarations of other packages have errors
-          };
-          const include = KNOWS_REQUIRE_OF_ESM(name) ? ["*.ts", "*.cts"] : ["*.ts"];
-          writeFileSync(config, JSON.stringify({ compilerOptions, include }));
-          const compiler = join(root, folder, "bin/tsc");
-          const { stdout } = await promisify(execFile)(process.execPath, [compiler, "-p", config], {
-            cwd: installed.dir,
-          }).catch((error: { stdout: string }) => error);
-          expect(stdout).toBe("");
-        },
-      );
+      itWith(name, existsSync(join(root, folder)))(`module resolution ${resolution}, strict`, async () => {
+        const config = join(installed.dir, `tsconfig-${name.replace(" ", "-")}-${resolution}.json`);
+        const compilerOptions = {
+          strict: true,
+          noEmit: true,
+          target: "es2022",
+          lib: ["es2022", "dom", "dom.iterable"],
+          module,
+          moduleResolution: resolution,
+          types: ["node"],
+          skipLibCheck: true, // the declarations of other packages have errors
+        };
+        const include = KNOWS_REQUIRE_OF_ESM(name) ? ["*.ts", "*.cts"] : ["*.ts"];
+        writeFileSync(config, JSON.stringify({ compilerOptions, include }));
+        const compiler = join(root, folder, "bin/tsc");
+        const { stdout } = await promisify(execFile)(process.execPath, [compiler, "-p", config], {
+          cwd: installed.dir,
+        }).catch((error: { stdout: string }) => error);
+        expect(stdout).toBe("");
+      });
   },
 );

@@ -176,31 +176,25 @@ describe.each(Object.entries(CODE))("the code of fixes in %s", (name, parts) => 
     expect(rest.filter((text) => /\w\(|[={}]/.test(text))).toEqual([]);
   });
 
-  itWith(...HAS[language])(
-    "compiles, and a listener accepts what it makes",
-    { timeout: 240_000 },
-    async () => {
-      const folder = temporaryFolder("fixes-given");
-      const secret = join(folder, "secret");
-      writeFileSync(secret, `${SECRET}\n`);
-      const made = ran(language, secret, String(NOW), EVENT_ID, BODY, join(folder, "written"));
-      const body = Buffer.from(made.body ?? "", "base64");
-      expect(JSON.parse(body.toString())).toEqual(JSON.parse(BODY));
-      expect(await isAccepted(body, made.signature ?? "")).toBe(true);
-      expect(made.received).toBe(made.body);
-      expect(made.fresh).toBe("true false");
-      if (language === "java")
-        expect([made.encoder, made.length]).toEqual([made.signature, String(body.length)]);
-      if (language !== "csharp") return;
-      expect(made.id).toBe(EVENT_ID);
-      expect(Buffer.from(made.written ?? "", "base64").toString()).toBe(BODY);
-      const [n, e, signed = ""] = (made.rsa ?? "").split(" ");
-      const key = createPublicKey({ key: { kty: "RSA", n, e } as never, format: "jwk" });
-      expect(verify("sha256", Buffer.from("header.claims"), key, Buffer.from(signed, "base64url"))).toBe(
-        true,
-      );
-    },
-  );
+  itWith(...HAS[language])("compiles, and a listener accepts what it makes", async () => {
+    const folder = temporaryFolder("fixes-given");
+    const secret = join(folder, "secret");
+    writeFileSync(secret, `${SECRET}\n`);
+    const made = ran(language, secret, String(NOW), EVENT_ID, BODY, join(folder, "written"));
+    const body = Buffer.from(made.body ?? "", "base64");
+    expect(JSON.parse(body.toString())).toEqual(JSON.parse(BODY));
+    expect(await isAccepted(body, made.signature ?? "")).toBe(true);
+    expect(made.received).toBe(made.body);
+    expect(made.fresh).toBe("true false");
+    if (language === "java")
+      expect([made.encoder, made.length]).toEqual([made.signature, String(body.length)]);
+    if (language !== "csharp") return;
+    expect(made.id).toBe(EVENT_ID);
+    expect(Buffer.from(made.written ?? "", "base64").toString()).toBe(BODY);
+    const [n, e, signed = ""] = (made.rsa ?? "").split(" ");
+    const key = createPublicKey({ key: { kty: "RSA", n, e } as never, format: "jwk" });
+    expect(verify("sha256", Buffer.from("header.claims"), key, Buffer.from(signed, "base64url"))).toBe(true);
+  });
 });
 
 describe("the code of compiled languages in fixes of mistakes", () => {

@@ -21,18 +21,14 @@ beforeAll(async () => {
     const seen = await stage.run(line);
     if (seen.some((one) => one.startsWith("? "))) throw new Error(`${line}: ${seen.join("\n")}`);
   }
-}, 120_000);
+});
 afterAll(() => stage.close());
 
 describe("a command that fixes print succeeds:", () => {
-  it.each(COMMANDS.map((command) => [command.printed, command] as const))(
-    "%s",
-    { timeout: 120_000 },
-    async (_, command) => {
-      const advice = (await allAdvice()).filter(({ fix }) => commandsOf(fix).includes(command));
-      expect(advice.map(({ id }) => id)).not.toEqual([]);
-      const seen = await stage.run(typed(command));
-      expect(seen.filter((line) => line.startsWith("? "))).toEqual([]);
-    },
-  );
+  it.each(COMMANDS.map((command) => [command.printed, command] as const))("%s", async (_, command) => {
+    const advice = (await allAdvice()).filter(({ fix }) => commandsOf(fix).includes(command));
+    expect(advice.map(({ id }) => id)).not.toEqual([]);
+    const seen = await stage.run(typed(command));
+    expect(seen.filter((line) => line.startsWith("? "))).toEqual([]);
+  });
 });

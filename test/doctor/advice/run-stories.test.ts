@@ -53,28 +53,24 @@ async function succeeds(stage: Stage, line: string): Promise<void> {
 }
 
 describe("what the fix of a code says is done as it is printed:", () => {
-  it.each(STORIES.map((story) => [story.codes.join(), story] as const))(
-    "%s",
-    { timeout: 240_000 },
-    async (_, story) => {
-      const { codes, before = [], mistake, shows = /./, fix } = story;
-      const advice = await allAdvice();
-      for (const code of codes)
-        expect(
-          advice.some((one) => one.id === code && storyOf(code, one.fix) === story),
-          code,
-        ).toBe(true);
-      const stage = await openStage();
-      onTestFinished(() => stage.close());
-      const folder = join(stage.folder, "work");
-      const host = await hostOf(folder);
-      await writeTokens(folder);
-      const line = (text: string) => text.replaceAll("{host}", host);
-      for (const one of before) await succeeds(stage, line(one));
-      const refused = await stage.run(line(mistake));
-      expect(refused.join("\n")).toContain(codes[0]);
-      expect(refused.join("\n")).toMatch(shows);
-      for (const one of fix) await succeeds(stage, line(one));
-    },
-  );
+  it.each(STORIES.map((story) => [story.codes.join(), story] as const))("%s", async (_, story) => {
+    const { codes, before = [], mistake, shows = /./, fix } = story;
+    const advice = await allAdvice();
+    for (const code of codes)
+      expect(
+        advice.some((one) => one.id === code && storyOf(code, one.fix) === story),
+        code,
+      ).toBe(true);
+    const stage = await openStage();
+    onTestFinished(() => stage.close());
+    const folder = join(stage.folder, "work");
+    const host = await hostOf(folder);
+    await writeTokens(folder);
+    const line = (text: string) => text.replaceAll("{host}", host);
+    for (const one of before) await succeeds(stage, line(one));
+    const refused = await stage.run(line(mistake));
+    expect(refused.join("\n")).toContain(codes[0]);
+    expect(refused.join("\n")).toMatch(shows);
+    for (const one of fix) await succeeds(stage, line(one));
+  });
 });

@@ -16,7 +16,7 @@ describe("docs/guides/why-401.md", () => {
     ).toEqual([]);
     expect(guide).toContain("`signature-unexplained`");
     expect((await mistakes()).map(({ id }) => id)).toContain("signature-unexplained");
-  }, 60_000);
+  });
 
   it("has a branch of its tree for every code that is a 401", () => {
     const [, tree = ""] = /^## The tree\n([\s\S]*?)^## /m.exec(guide) ?? [];

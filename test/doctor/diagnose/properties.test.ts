@@ -262,7 +262,7 @@ describe("hostile input", () => {
       }),
       { numRuns: 100 },
     );
-  }, 60_000);
+  });
 
   it("any token and key set never throw", async () => {
     const segment = fc.oneof(

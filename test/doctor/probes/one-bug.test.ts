@@ -82,7 +82,6 @@ describe("a listener with one bug", () => {
   for (const [language, bug, id, sentence, fix] of LISTENERS)
     itWith(language, hasTool(language, language === "java" ? "-version" : "--version"))(
       `in ${language}: ${bug}`,
-      { timeout: 60_000 },
       async () => {
         const target = await start(language, bug);
         const harmless = await verdictOn(target, false);
@@ -98,7 +97,6 @@ describe("a listener with one bug", () => {
   for (const language of Object.keys(LANGUAGES) as Language[])
     itWith(language, hasTool(language, language === "java" ? "-version" : "--version"))(
       `in ${language}: none`,
-      { timeout: 60_000 },
       async () => {
         const target = await start(language, "none");
         const { id = "", requests = 0 } = (await verdictOn(target, false)) ?? {};

@@ -46,7 +46,6 @@ async function stage(isSynchronous: boolean): Promise<Stage> {
 
 itWithPostgres(
   "a failover in the middle loses nothing that was acknowledged, with synchronous replication",
-  { timeout: 120_000 },
   async () => {
     const { pair, receiver, outbox, told, enqueue } = await stage(true);
     const acknowledged: string[] = [];
@@ -92,7 +91,6 @@ itWithPostgres(
 
 itWithPostgres(
   "asynchronous replication may lose what it had not sent, and sends again what it does not know to be delivered",
-  { timeout: 120_000 },
   async () => {
     const { pair, receiver, outbox, enqueue } = await stage(false);
     const [kept, lost] = [randomUUID(), randomUUID()];
@@ -120,7 +118,6 @@ itWithPostgres(
 
 itWithPostgres(
   "with synchronous replication an event that the standby has not got is not acknowledged",
-  { timeout: 120_000 },
   async () => {
     const { pair, enqueue } = await stage(true);
     expect(await enqueue(randomUUID())).toBe("stored");

@@ -106,7 +106,7 @@ describeWith("postgresql", postgres)("stats() while a snapshot is held", () => {
     await held.end();
     await held.query("VACUUM hookproof.event");
     await expect.poll(counting, { timeout: 20_000, interval: 200 }).not.toContain('"listener":"orders"');
-  }, 60_000);
+  });
 
   it("a look over all that fails is put off, and stats() goes on without it", async () => {
     await put();

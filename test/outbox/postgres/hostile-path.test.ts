@@ -62,7 +62,7 @@ describeWith("postgresql", postgres)(
       await admin.query(`CREATE DATABASE ${name}`);
       pool = testPool({ connectionString: url, max: 5 });
       await pool.query(planted());
-    }, 120_000);
+    });
     afterAll(async () => {
       await pool.end();
       await admin.query(`DROP DATABASE ${name} WITH (FORCE)`).catch(() => {});

@@ -159,7 +159,7 @@ for (const [file, { needs, isThere, run, invites, signed }] of Object.entries(FR
       const url = await start(run, "right");
       expect(await statusOf(url, BODY)).toBe(200);
       expect(await statusOf(url, signed)).toBe(401);
-    }, 60_000);
+    });
 
     it("with the mistake it invites refuses what is right, and diagnose names the mistake", async () => {
       const url = await start(run, "wrong");
@@ -167,7 +167,7 @@ for (const [file, { needs, isThere, run, invites, signed }] of Object.entries(FR
       expect(await statusOf(url, signed)).toBe(200);
       const { mistakes } = await diagnose({ request: request(signed), secret });
       expect(mistakes.map(({ id }) => id)).toEqual([invites]);
-    }, 60_000);
+    });
   });
 
 describe("docs/guides/frameworks.md", () => {
