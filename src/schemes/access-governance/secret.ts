@@ -37,23 +37,26 @@ export function secretBytes(secret: string): Uint8Array {
   return utf8(checkSecret(secret));
 }
 
+const DOCUMENTED = "The secret is the one of the documentation, which everybody can sign with.";
+
 /** Refuses a secret of the documentation: everybody knows it, so everybody could sign with it. */
 export function refuseDocumented(secret: string): void {
   if (isDocumented(secret))
     throw new HookproofError(
       "SECRET_INVALID",
-      "The secret is the one of the documentation, which everybody can sign with. Use the listener's own; in tests, allowDocumentedSecret takes this one.",
+      `${DOCUMENTED} Use the listener's own; in tests, allowDocumentedSecret takes this one.`,
     );
 }
 
-const OF_KEY = "which becomes part of the key";
-
 /** What a secret looks like that was copied with more text around it, or that belongs to another scheme. */
 const SUSPICIONS: readonly (readonly [pattern: RegExp, warning: string])[] = [
-  [/^\uFEFF/, `begins with a byte order mark, ${OF_KEY}`],
+  [/^\uFEFF/, "begins with a byte order mark, which becomes part of the key"],
   [/\0|\uFFFD/, "has bytes that are no text in it: perhaps its file is in UTF-16, or in Latin-1"],
-  [/^(?!\uFEFF)[\s\u200B-\u200F]|[\s\u200B-\u200F]$/, `begins or ends with white space, ${OF_KEY}`],
-  [/^["'`“‘]|["'`”’]$/, `begins or ends with a quote, ${OF_KEY}`],
+  [
+    /^(?!\uFEFF)[\s\u200B-\u200F]|[\s\u200B-\u200F]$/,
+    "begins or ends with white space, which becomes part of the key",
+  ],
+  [/^["'`“‘]|["'`”’]$/, "begins or ends with a quote, which becomes part of the key"],
   [/^(?:export )?[A-Z_][A-Z0-9_]*=[^=]/, "begins with a name and =, as in .env"],
   [/^whsec_/, "begins with whsec_, a prefix of another scheme: the key here is the whole text"],
   [/=$/, "ends with padding (=), which the service's secrets never have"],
@@ -77,8 +80,7 @@ export function secretWarnings(secret: string): string[] {
   const found = SUSPICIONS.filter(([pattern]) => pattern.test(secret)).map(
     ([, warning]) => `The secret ${warning}.`,
   );
-  if (isDocumented(secret))
-    found.push("The secret is the one of the documentation, which everybody can sign with.");
+  if (isDocumented(secret)) found.push(DOCUMENTED);
   if (secret.length < 32)
     found.push(`The secret has ${countOf(secret.length, "character")}; the service's own have 43.`);
   return found;
