@@ -175,7 +175,7 @@ itWith("promtool", hasTool("promtool", "--version"))("the rules are rules of Pro
   const checked = execFileSync("promtool", ["check", "rules", join(FILES, "alerts.yaml")], {
     encoding: "utf8",
   });
-  expect(checked).toContain("8 rules found");
+  expect(checked).toContain("9 rules found");
 });
 
 it("the page has a section for each alert", () => {

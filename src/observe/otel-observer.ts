@@ -84,6 +84,8 @@ const SPAN_KEY = Symbol.for("OpenTelemetry Context Key SPAN");
  * - `hookproof.outbox.slowed`, gauge: seconds since a held snapshot began to slow a listener's claims, or 0; PostgreSQL
  * - `hookproof.outbox.breaker`, gauge: 0 closed, 1 half-open, 2 open
  * - `hookproof.outbox.store_available`, gauge: 1, or 0 while the store cannot be reached
+ * - `hookproof.outbox.upkeep_fails`, gauge: 1 while a job that a worker does at regular times fails though the store can be
+ *   reached, 0 when it works again: `hookproof.job` (`clock`, `expire`, `prune`, `unknown`, `stats`)
  *
  * All of them name the listener by `server.address` and `hookproof.listener_id`, and those of an outbox by its name as
  * well, `hookproof.listener`. The span of an event is a child
@@ -270,6 +272,7 @@ function outboxMetrics(meter: OtelMeter): Observer {
   const oldestAge = gauge("oldest_age", "Age of the oldest pending event", "s");
   const slowed = gauge("slowed", "For how long a held snapshot has slowed claims", "s");
   const breaker = gauge("breaker", "0 closed, 1 half-open, 2 open", "1");
+  const upkeepFails = gauge("upkeep_fails", "1 while a job of the upkeep fails, or 0", "1");
   const storeAvailable = gauge("store_available", "1, or 0 while the store cannot be reached", "1");
 
   return (event) => {
@@ -296,6 +299,9 @@ function outboxMetrics(meter: OtelMeter): Observer {
       }
       case "breaker-changed":
         breaker?.record(PHASES.indexOf(event.state), outboxListener(event));
+        return;
+      case "upkeep-changed":
+        upkeepFails?.record(event.works ? 0 : 1, { "hookproof.job": event.job });
         return;
       case "store-changed":
         storeAvailable?.record(event.available ? 1 : 0);

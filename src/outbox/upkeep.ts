@@ -1,6 +1,6 @@
 // Expires events, removes those that ended and measures what waits.
 import { type Clock, monotonicMs, nextTurn } from "../core/clock.js";
-import { newDelivery, type Observer } from "../sender/observe.js";
+import { type Activity, newDelivery, type Observer } from "../sender/observe.js";
 import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import type { Listeners } from "./listeners.js";
 import type { OutboxStore } from "./outbox-store.js";
@@ -42,8 +42,10 @@ const MAX_UNKNOWN = 100;
 /** So many listeners are reported in one turn of the event loop: an observer does several things with each. */
 const A_TURN = 500;
 
+type JobName = Extract<Activity, { type: "upkeep-changed" }>["job"];
+
 interface Job {
-  readonly name: string;
+  readonly name: JobName;
   readonly everyMs: number;
   /** Resolves to whether there is more to do at once. */
   readonly run: () => Promise<boolean>;
@@ -102,6 +104,7 @@ export class Upkeep {
       try {
         const isMore = await one.run();
         one.due = monotonicMs(clock) + (isMore ? 0 : one.everyMs);
+        if (one.isFailing) this.#context.notice({ type: "upkeep-changed", job: one.name, works: true });
         one.isFailing = false;
       } catch (error) {
         one.due = monotonicMs(clock) + one.everyMs;
@@ -224,6 +227,7 @@ export class Upkeep {
     const isReachable = await store.now().then(Number.isFinite, () => false);
     if (!isReachable || one.isFailing) return;
     one.isFailing = true;
+    notice({ type: "upkeep-changed", job: one.name, works: false });
     const words = innermostWords(error);
     const message = `The outbox's upkeep fails (${one.name}); events are delivered all the same. Cause: ${words}`;
     notice({ type: "warning", url: "", message });
@@ -238,6 +242,6 @@ async function inTurns<Item>(items: readonly Item[], work: (some: readonly Item[
   }
 }
 
-function job(name: string, everyMs: number, run: Job["run"]): Job {
+function job(name: JobName, everyMs: number, run: Job["run"]): Job {
   return { name, everyMs, run, due: Number.NEGATIVE_INFINITY, isFailing: false };
 }

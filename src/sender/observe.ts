@@ -155,6 +155,13 @@ export type OutboxActivity =
       readonly breaker: "closed" | "open" | "half-open";
     }
   | {
+      /** A job that a dispatcher does at regular times fails though the store can be reached, or works again. */
+      readonly type: "upkeep-changed";
+      /** Following the store's clock, ending expired events, removing old ones, finding unknown names, or measuring. */
+      readonly job: "clock" | "expire" | "prune" | "unknown" | "stats";
+      readonly works: boolean;
+    }
+  | {
       /** The store cannot be reached, or can be reached again. */
       readonly type: "store-changed";
       readonly available: boolean;

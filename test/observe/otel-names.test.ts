@@ -48,6 +48,7 @@ it("every metric has its name, kind and unit", () => {
     "hookproof.outbox.slowed": { kind: "gauge", unit: "s" },
     "hookproof.outbox.breaker": { kind: "gauge", unit: "1" },
     "hookproof.outbox.store_available": { kind: "gauge", unit: "1" },
+    "hookproof.outbox.upkeep_fails": { kind: "gauge", unit: "1" },
   });
 });
 
@@ -206,6 +207,16 @@ describe("each metric records, in its own unit", () => {
       "a store that can be reached again",
       { type: "store-changed", available: true },
       [["hookproof.outbox.store_available", 1, undefined]],
+    ],
+    [
+      "a job that fails",
+      { type: "upkeep-changed", job: "stats", works: false },
+      [["hookproof.outbox.upkeep_fails", 1, { "hookproof.job": "stats" }]],
+    ],
+    [
+      "a job that works again",
+      { type: "upkeep-changed", job: "stats", works: true },
+      [["hookproof.outbox.upkeep_fails", 0, { "hookproof.job": "stats" }]],
     ],
     ["nothing of what begins", { ...SUBJECT, type: "send-started", bodyBytes: 2 }, []],
     ["nothing of a warning", { type: "warning", url: URL_, message: "a sentence" }, []],

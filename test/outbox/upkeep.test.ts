@@ -49,11 +49,13 @@ describe("upkeep that fails", () => {
     expect(bench.told("warning")[0]?.message).toBe(
       `The outbox's upkeep fails (${name}); events are delivered all the same. Cause: "permission denied for table outbox"`,
     );
+    expect(bench.told("upkeep-changed")).toMatchObject([{ job: name, works: false }]);
     expect(bench.told("store-changed")).toEqual([]);
     expect(calls()).toBe(count); // at its own times, and not at each look
     allow();
     await bench.pass(120_000);
     expect(bench.told("warning")).toHaveLength(1);
+    expect(bench.told("upkeep-changed")).toMatchObject([{ works: false }, { job: name, works: true }]);
   });
 
   it("is not told of next to a store that is gone", async () => {

@@ -28,6 +28,7 @@ const ATTRIBUTES = [
   "outcome",
   "http.response.status_code",
   "error.type",
+  "hookproof.job",
 ];
 
 /** Seconds: answers take milliseconds, events may wait for days. */

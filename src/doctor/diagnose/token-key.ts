@@ -193,7 +193,8 @@ async function mistakesInTokenSignature(
     if (found.length > 0) return found;
   }
   if (/(?:\u00ef\u00bf\u00bd.*){3}/s.test(latin1Text(signature))) return [SIGNATURES.asText];
-  const isDer = raw.length > 0 || signature[0] === 0x30;
+  // A sequence that begins with a number; of other signatures one in 256 begins with its first byte alone.
+  const isDer = raw.length > 0 || (signature[0] === 0x30 && signature[2] === 0x02);
   if (!isDer && isAlgorithm(header.alg) && header.alg !== "RS256" && signature.length !== 64)
     return [withDetail(SIGNATURES.length, `It has ${signature.length}, and ${header.alg} gives 64.`)];
   const [first] = ofAlg;

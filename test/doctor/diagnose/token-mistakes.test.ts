@@ -137,6 +137,11 @@ describe("a token whose signature is wrong is explained by that alone, for each 
     ["token-signature-read-as-text", "Latin-1", (input, alg) => b64u(signed(alg, input).toString("latin1"))],
     ["token-signature-read-as-text", "UTF-8", (input, alg) => b64u(signed(alg, input).toString("utf8"))],
     ["token-signature-length", "cut", (input, alg) => signed(alg, input).subarray(0, 40)],
+    [
+      "token-signature-length",
+      "cut, with the first byte of DER",
+      (input, alg) => Buffer.concat([Buffer.of(0x30), signed(alg, input).subarray(1, 40)]),
+    ],
     ["token-signature-unexplained", "nothing known", (input, alg) => signed(alg, `${input}!`)],
   ])("%s: %s", async (id, _, by) => {
     for (const alg of ["ES256", "RS256", "EdDSA"] as const)
