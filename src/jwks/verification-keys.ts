@@ -97,7 +97,7 @@ function unfitness(jwk: JWK, alg: string, { lenient = false }: KeyRules): string
   const algs: unknown[] = alg === "Ed25519" ? ["EdDSA", "Ed25519"] : [alg];
   if (jwk.use !== "sig" && !(lenient && jwk.use === undefined)) return `use ${shown(jwk.use)}`;
   if (!algs.includes(jwk.alg) && !(lenient && jwk.alg === undefined))
-    return `alg ${shown(jwk.alg)}, and the token ${alg}`;
+    return `alg ${shown(jwk.alg)}, and not ${alg}`;
   if (jwk.key_ops !== undefined && !(Array.isArray(jwk.key_ops) && jwk.key_ops.includes("verify")))
     return "key_ops without verify";
   return undefined;

@@ -25,7 +25,10 @@ describe("localKeys", () => {
   it("finds a key by its kid and alg", async () => {
     expect(await find([good])).toBe("found");
     expect(await find([{ ...good, kid: "other" }, good, "not a key", null, []])).toBe("found");
-    expect(await find([good], "RS256")).toBe("KEY_NOT_FOUND");
+    expect(await localKeys({ keys: [good] } as unknown as Jwks).resolve("k", "RS256")).toMatchObject({
+      code: "KEY_NOT_FOUND",
+      detail: 'kid "k" has alg "ES256", and not RS256',
+    });
     expect(await find([{ ...good, kid: "K" }])).toBe("KEY_NOT_FOUND");
     expect(await find([])).toBe("KEY_NOT_FOUND");
   });
