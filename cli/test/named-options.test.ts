@@ -40,7 +40,7 @@ async function said(folder: string, argv: readonly string[], env: Record<string,
 
 /** A folder with a file of each kind that is none of what is asked for. */
 function stage(): string {
-  const folder = temporaryFolder("named-options-");
+  const folder = temporaryFolder("named-options--db");
   mkdirSync(join(folder, "folder"), { mode: 0o700 });
   writeFileSync(join(folder, "text"), "a text that is longer than the header of SQLite\n".repeat(20), {
     mode: 0o600,

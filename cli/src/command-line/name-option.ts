@@ -111,7 +111,9 @@ function named(error: CliError, given: Given): CliError {
 
 /** The words for what a sentence speaks of; undefined where it says so itself, or where that is not sure. */
 function behind(code: string, message: string, given: Given): string | undefined {
-  if (given.some(({ shown }) => shown !== undefined && message.includes(shown))) return undefined;
+  // A word of it: a path may have the same letters in it.
+  const isNamed = (shown: string) => [` ${shown}`, `(${shown}`].some((word) => ` ${message}`.includes(word));
+  if (given.some(({ shown }) => shown !== undefined && isNamed(shown))) return undefined;
   const found = given
     .filter(
       ({ value, isPath }) =>
