@@ -21,7 +21,7 @@ itWith("postgresql", postgres).each(["drop", "redrive"] as const)(
     const listeners = new Map([[event.listener, { most: 1, windowMs: WINDOW_MS }]]);
     const die = async () => {
       for (const { lease } of await other.claim({ limit: 1, leaseMs: WINDOW_MS, listeners }))
-        await other.fail(lease, { reason: "refused", code: "REQUEST_REFUSED" });
+        await other.fail(lease, { reason: "refused", code: "REQUEST_REFUSED", blocksKey: false });
     };
     await other.enqueue([event]);
     await die();
