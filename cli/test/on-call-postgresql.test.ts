@@ -95,7 +95,7 @@ describeWith("postgresql and curl", postgres)("on call, at PostgreSQL", () => {
     await worker();
     await expect.poll(() => delivered(pool), { timeout: 60_000 }).toBe(1);
     isWell = false;
-    cut();
+    for (const socket of sockets) socket.unpipe(); // not ended: that would be the reason
     await fires("HookproofStoreUnavailable");
     await walk("HookproofStoreUnavailable", {}, [
       ["curl -s http://127.0.0.1:9464/readyz", /cannot be used: .*(?:gave no connection|did not answer)/],
