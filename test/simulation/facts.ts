@@ -99,6 +99,8 @@ export interface Facts {
   firstAttemptAt: number | undefined;
   /** Whether it was stored with a time of `deliverAt`. */
   readonly isTimed: boolean;
+  /** When its transaction committed, by the world's time: a look before that does not find it. */
+  readonly storedAt: number;
   /**
    * How far the store's clock was put back since it was claimed last, and since its first attempt: what it waits for may
    * be as much earlier by that clock, as the store follows it, and what it has been through as much later.

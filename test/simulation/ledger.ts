@@ -118,7 +118,7 @@ export class Ledger {
           state: "pending",
         },
         ...{ dueAt: Math.max(now, deliverAt), attempts: 0, attemptsBefore: 0, firstAttemptAt: undefined },
-        ...{ isTimed: deliverAt > now, backMs: 0, firstBackMs: 0 },
+        ...{ isTimed: deliverAt > now, storedAt: this.#time.now, backMs: 0, firstBackMs: 0 },
         ...{ blocksKey: false, held: undefined, runs: 0, sends: 0, recorded: [] },
       });
     }
@@ -162,7 +162,7 @@ export class Ledger {
       const isOwn = firstAttemptAt <= first && firstAttemptAt >= first - one.firstBackMs;
       if (!isOwn || sentBefore !== (one.firstAttemptAt !== undefined))
         this.break("history", `${what} with another first attempt than its own`);
-      this.#inOrder(one, what, now);
+      this.#inOrder(one, what, now, request.lookedAt);
       if (one.held) this.onOvertaken(one.held.worker);
       if (one.key !== undefined) this.onKeyClaimed(one);
       const { dueAt, attempts } = one;
@@ -192,11 +192,11 @@ export class Ledger {
     return undefined;
   }
 
-  #inOrder(one: Facts, what: string, now: number): void {
+  #inOrder(one: Facts, what: string, now: number, lookedAt = this.#time.now): void {
     if (one.key === undefined) return;
     for (const other of this.facts.values()) {
       if (other === one || other.listener !== one.listener || other.key !== one.key) continue;
-      const isOpen = other.state === "pending" || other.blocksKey;
+      const isOpen = other.storedAt <= lookedAt && (other.state === "pending" || other.blocksKey);
       if (isOpen && other.place < one.place) this.break("order", `${what} before ${shortName(other)}`);
       if (other.state === "pending" && isHeldAt(other, now))
         this.break("order", `${what} next to ${shortName(other)}`);
