@@ -3,6 +3,7 @@ import { sha256Base64url } from "#hash";
 import { abortedWith } from "../core/aborted-with.js";
 import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError } from "../core/errors.js";
+import { asksForAll } from "../sender/asks-for-all.js";
 import type { AttemptOutcome } from "../sender/attempt.js";
 import { newDelivery, type Observer } from "../sender/observe.js";
 import { nextAttempt } from "../sender/retry-policy.js";
@@ -326,15 +327,6 @@ export async function bodyToSend(
   if (sha256Base64url(plain) !== digest)
     throw new HookproofError("OUTBOX_BODY_UNREADABLE", "The event's stored body is not what was enqueued.");
   return plain;
-}
-
-/** The refusals that speak of one event, so that others may be accepted meanwhile. */
-const OF_ONE_EVENT: ReadonlySet<number | undefined> = new Set([400, 409, 413, 422]);
-
-/** Whether the `Retry-After` of an answer is for all events of the listener, and not for this one alone. */
-function asksForAll({ classification, record: { status } }: AttemptOutcome): boolean {
-  if (status === 429 || status === 503) return true;
-  return classification.outcome === "setup" && !OF_ONE_EVENT.has(status);
 }
 
 /** What an attempt says about the listener's health; `undefined` if it never reached the listener. */

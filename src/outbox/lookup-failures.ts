@@ -26,7 +26,11 @@ export class LookupFailures {
   #again = Number.NEGATIVE_INFINITY;
   #others = Number.NEGATIVE_INFINITY;
 
-  /** Whether the function may be asked about one more name, of which it is so far that it failed for it, or nothing. */
+  /**
+   * Whether the function may be asked about one more name.
+   *
+   * @param failure that it failed for this name before; undefined if it did not
+   */
   take(now: number, failure: LookupFailure | undefined): boolean {
     if (failure) {
       if (allowedBy(AGAIN, this.#again, now) < 1) return false;

@@ -87,7 +87,7 @@ export function classifyTransient({ status, headers }: Answer, now: number): Cla
 }
 
 /** The refusals that speak of this event's content, or of the listener's end; any other says nothing of the event. */
-const FINAL = new Set([400, 409, 410, 413, 422]);
+export const FINAL: ReadonlySet<number | undefined> = new Set([400, 409, 410, 413, 422]);
 
 const CODES: Readonly<Record<number, ErrorCode>> = {
   401: "AUTHENTICATION_REFUSED",
