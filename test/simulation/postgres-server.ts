@@ -224,12 +224,13 @@ export function postgresServer(world: EngineWorld, clock: DrawnClock): Engine {
     connect: async () => connect(owner),
   });
 
-  const open = overNetwork(world, async (run, { name, note }) => {
+  const open = overNetwork(world, async (run, { owner, name, note }) => {
     const isHit = !spells.isHealed && random.chance(0.3 * strength);
     const failure = isHit ? { after: random.below(4), error: random.pick(FAILURES) } : undefined;
     const call = new SqlCall({
       ...{ name, note, failure, clock, time, random: pauses, nextPlace: () => ledger.nextPlace() },
       pauses: meets === undefined || spells.isHealed ? undefined : meets,
+      isToEnd: () => ledger.stops.isTold(owner),
     });
     try {
       const value = await calls.run(call, run as () => Promise<Awaited<ReturnType<typeof run>>>);

@@ -15,6 +15,8 @@ interface SqlCallOptions {
   readonly time: VirtualTime;
   /** How often it rests, from 0 to 1; not at all in worlds whose calls do not meet. */
   readonly pauses: number | undefined;
+  /** Whether its worker is told to stop, which may take no longer than it has for it: then it rests no more. */
+  readonly isToEnd: () => boolean;
   readonly random: Random;
   /** The place of the next event in the order of its key. */
   readonly nextPlace: () => number;
@@ -77,9 +79,9 @@ export class SqlCall {
 
   /** How long it rests before its next statement, in milliseconds. */
   pause(): number {
-    const { random, name } = this.#options;
+    const { random, name, isToEnd } = this.#options;
     const isTold = this.#hasChanged && name !== "claim" && !UNTOLD.includes(name);
-    if (!this.rests || isTold || !random.chance(0.4)) return 0;
+    if (!this.rests || isTold || isToEnd() || !random.chance(0.4)) return 0;
     return random.next() * random.pick([1, 30, 30, 300, 1_500] as const);
   }
 

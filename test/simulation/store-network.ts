@@ -8,6 +8,7 @@ import { type Call, linkedStore, type Note } from "./store-link.js";
 
 /** A call as it arrives in the store. */
 interface Arrived {
+  readonly owner: string;
   readonly name: string;
   readonly note: Note<unknown>;
 }
@@ -56,7 +57,7 @@ export function overNetwork(
           }
           try {
             const noted: Note<unknown> = (value, how) => note?.(value as never, askedAt, how);
-            const value = await execute(run, { name, note: noted });
+            const value = await execute(run, { owner, name, note: noted });
             if (!isDrawn("answer of the store lost", 0.2)) {
               time.after(backMs, owner, () => resolve(value));
               return;
