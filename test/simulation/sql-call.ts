@@ -81,8 +81,9 @@ export class SqlCall {
   pause(): number {
     const { random, name, isToEnd } = this.#options;
     const isTold = this.#hasChanged && name !== "claim" && !UNTOLD.includes(name);
-    if (!this.rests || isTold || isToEnd() || !random.chance(0.4)) return 0;
-    return random.next() * random.pick([1, 30, 30, 300, 1_500] as const);
+    if (!this.rests || isTold || !random.chance(0.4)) return 0;
+    const ms = random.next() * random.pick([1, 30, 30, 300, 1_500] as const);
+    return isToEnd() ? 0 : ms; // what is drawn for the others stays the same
   }
 
   begins(statement: string, isIdle: boolean, now: number): void {
