@@ -3,6 +3,7 @@ import { utf8 } from "../../core/bytes.js";
 import { MAX_BODY_BYTES } from "../../core/protocol.js";
 import { type Option, optionsOf } from "../rows/mistake.js";
 import { readJson } from "../texts/json-shapes.js";
+import { isOneBlankApart } from "../texts/line-breaks.js";
 import { SERIALISING_MISTAKES } from "./mistakes/body.js";
 import type { Reserialise } from "./mistakes/body-styles.js";
 import { ENCODING_MISTAKES, type Reencode } from "./mistakes/encoding.js";
@@ -103,7 +104,7 @@ export function signedBodies(received: Uint8Array, budget: WorkBudget): SignedBo
         const text = option.repeat(json);
         if (text === undefined) return undefined;
         budget.spend(costOfWriting);
-        if (seen.has(text)) return undefined;
+        if (seen.has(text) || isOneBlankApart(json?.text ?? "", text)) return undefined;
         seen.add(text);
         return utf8(text);
       }),

@@ -8,8 +8,11 @@ const timestamp = "1767225600";
 const eventId = "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10";
 const clock = fixedClock(1_767_225_600_000);
 
-async function mistakeIn(body: string) {
-  const signature = createHmac("sha256", "another secret").update(body).digest("base64url");
+function signatureOf(input: string | Uint8Array, key = secret): string {
+  return createHmac("sha256", key).update(input).digest("base64url");
+}
+
+async function mistakeIn(body: string | Uint8Array, signature = signatureOf(body, "another secret")) {
   const headers = {
     "Content-Type": "application/json",
     "Webhook-Timestamp": timestamp,
@@ -32,6 +35,17 @@ describe("a signature that nothing explains", () => {
     expect(fix).toContain("sha256:02d243df");
     for (const shown of [timestamp, eventId]) expect(fix).toContain(shown);
     for (const hidden of [secret, signature, '{"a":1}']) expect(said).not.toContain(hidden);
+  });
+
+  it.each([
+    ["a quote that has become NUL", '{"a":"b"}', '{"a":"b\0}'],
+    ["a question mark that has become a byte of no UTF-8", '{"a":"?"}', '{"a":"\xde"}'],
+    ["a space of Python's that has become a tab", '{"a": [1, 2]}', '{"a": [1,\t2]}'],
+    ["a line break of an indented body that has become a space", '{\n  "a": 1\n}', '{\n  "a": 1 }'],
+  ])("is one of a body with damage in one byte: %s", async (_, signed, received) => {
+    const signature = signatureOf(`${timestamp}.${eventId}.${signed}`);
+    const { said } = await mistakeIn(Buffer.from(received, "latin1"), signature);
+    expect(said).toContain("signature-unexplained");
   });
 
   it("names a database where the body is printed as one prints it, and only there", async () => {

@@ -33,10 +33,10 @@ export const CHANGED_TEXT_MISTAKES: readonly RepeatableMistake<Change>[] = [
       [3, (bytes) => withText(bytes, (text) => text.replace(/[^\0-\x7f]/gu, "?"))],
       [3, (bytes) => withText(bytes, (text) => text.replace(BEYOND_ASCII, ""))],
       // Seven bits of each byte of a text, as toString('ascii') of Node reads them.
-      [2, (bytes) => withText(bytes, () => (isAscii(bytes) ? undefined : bytes.map((byte) => byte & 127)))],
+      [2, ofBytes((bytes) => bytes.map((byte) => byte & 127))],
       // Each byte a question mark, as where UTF-8 is read as ASCII.
-      [3, (bytes) => (isAscii(bytes) ? undefined : bytes.map((byte) => (byte > 127 ? 63 : byte)))],
-      [3, (bytes) => (isAscii(bytes) ? undefined : utf8(latin1Text(bytes).replace(/[^\0-\x7f]/g, "\uFFFD")))],
+      [3, ofBytes((bytes) => bytes.map((byte) => (byte > 127 ? 63 : byte)))],
+      [3, ofBytes((bytes) => utf8(latin1Text(bytes).replace(/[^\0-\x7f]/g, "\uFFFD")))],
     ],
   },
   {
@@ -74,6 +74,11 @@ export const CHANGED_TEXT_MISTAKES: readonly RepeatableMistake<Change>[] = [
     ],
   },
 ];
+
+/** A change of the bytes of a text that is more than ASCII: one byte that is no UTF-8 is damage. */
+function ofBytes(change: (bytes: Uint8Array) => Uint8Array): Change {
+  return (bytes) => withText(bytes, () => (isAscii(bytes) ? undefined : change(bytes)));
+}
 
 /** The text in other case; nothing where one letter alone differs, which any change of a byte may have made. */
 function inCase(text: string, changed: string): string | undefined {

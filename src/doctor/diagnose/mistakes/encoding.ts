@@ -320,7 +320,12 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
       [
         3,
         (bytes) =>
-          withText(bytes, (text) => htmlEntities(text.replaceAll('"', "\0"), "'").replaceAll("\0", '"')),
+          withText(bytes, (text) =>
+            text
+              .split('"')
+              .map((part) => htmlEntities(part, "'"))
+              .join('"'),
+          ),
       ],
     ],
   },
