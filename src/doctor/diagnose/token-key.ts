@@ -193,8 +193,9 @@ async function mistakesInTokenSignature(
     if (found.length > 0) return found;
   }
   if (/(?:\u00ef\u00bf\u00bd.*){3}/s.test(latin1Text(signature))) return [SIGNATURES.asText];
-  // A sequence that begins with a number; of other signatures one in 256 begins with its first byte alone.
-  const isDer = raw.length > 0 || (signature[0] === 0x30 && signature[2] === 0x02);
+  // A sequence of its own length that begins with a number: single bytes of it are those of any signature too.
+  const [sequence, length, number] = signature;
+  const isDer = raw.length > 0 || (sequence === 0x30 && length === signature.length - 2 && number === 0x02);
   if (!isDer && isAlgorithm(header.alg) && header.alg !== "RS256" && signature.length !== 64)
     return [withDetail(SIGNATURES.length, `It has ${signature.length}, and ${header.alg} gives 64.`)];
   const [first] = ofAlg;

@@ -139,8 +139,8 @@ describe("a token whose signature is wrong is explained by that alone, for each 
     ["token-signature-length", "cut", (input, alg) => signed(alg, input).subarray(0, 40)],
     [
       "token-signature-length",
-      "cut, with the first byte of DER",
-      (input, alg) => Buffer.concat([Buffer.of(0x30), signed(alg, input).subarray(1, 40)]),
+      "cut, with the first bytes of DER",
+      (input, alg) => Buffer.concat([Buffer.of(0x30, 0x44, 0x02), signed(alg, input).subarray(3, 40)]),
     ],
     ["token-signature-unexplained", "nothing known", (input, alg) => signed(alg, `${input}!`)],
   ])("%s: %s", async (id, _, by) => {
