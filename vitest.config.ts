@@ -44,7 +44,7 @@ const THOROUGH = [
   // Dozens of processes each.
   "cli/test/{bad-settings,completion-shells,interrupted-servers,jwks-publish,key-forms,last-edges}.test.ts",
   "cli/test/{man-pages,mcp,mcp-lines,network,next-steps,on-call,outbox,prompts,reach}.test.ts",
-  "cli/test/{secret-mounts,start,targets,terminal,tls,transcripts}.test.ts",
+  "cli/test/{secret-mounts,start,targets,terminal,tls,transcripts,written-files}.test.ts",
   "test/doctor/advice/run-{commands,fixes,stories}.test.ts",
   "test/doctor/diagnose/{guide,shell-signers}.test.ts",
   "test/docs/{blocks,json-output,transcripts}.test.ts",
@@ -55,7 +55,7 @@ const THOROUGH = [
   "test/doctor/probes/{examples,one-bug,one-bug-tokens}.test.ts",
   "test/receiver/adapter-examples.test.ts",
   "test/schemes/wrong-senders.test.ts",
-  "test/service/{cel,cel-conformance,cel-functions,debug-run,embedding,objects,private-files}.test.ts",
+  "test/service/{cel,cel-conformance,cel-functions,debug-run,embedding,export-state,objects,private-files}.test.ts",
   "test/sqlite/elsewhere.test.ts",
   "test/tools/{hooks,stages,stress}.test.ts",
   // Killed processes, and many at once.
@@ -69,7 +69,8 @@ const THOROUGH = [
   "test/growth.test.ts",
   "test/doors/work.test.ts",
   "test/key-store/passphrase.test.ts",
-  "test/outbox/{fairness,tenants,upkeep}.test.ts",
+  "test/outbox/{failing-lookups,fairness,tenants,upkeep}.test.ts",
+  "test/outbox/sqlite/turns.test.ts",
   "test/service/{access-tokens,client-secrets,expression-lanes,expressions,ingestion,secrets}.test.ts",
   "test/service/{token-memory,upload-memory}.test.ts",
   // Hundreds of inputs, and every mutant of a listener.

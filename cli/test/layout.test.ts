@@ -19,7 +19,8 @@ const home = mkdtempSync(join(tmpdir(), "hookproof-layout-"));
 const server = createServer((request, response) => {
   request.resume();
   const last = request.url?.split("/").at(-1);
-  response.writeHead(last === "lst_1" ? 200 : last === "lst_limited" ? 429 : 401).end();
+  if (last === "lst_limited") response.writeHead(429, { "Retry-After": "0" }).end();
+  else response.writeHead(last === "lst_1" ? 200 : 401).end();
 });
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));

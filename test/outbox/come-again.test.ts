@@ -33,7 +33,7 @@ it.each([403, 415, 307])(
     await outbox.enqueue({ listener: "a", payload: { n: 2 } });
     await bench.pass(240_000, 60_000);
     expect(server.requests).toHaveLength(1);
-    await bench.passUntil(() => server.runs.size === 2);
+    await bench.passUntil(() => server.runs.size === 2, 5_000);
   },
 );
 
@@ -48,7 +48,7 @@ it("413 with Retry-After makes this event wait, and no dead letter; others go on
   expect((await outbox.stats())[0]?.restsUntil).toBeUndefined();
   await bench.pass(200_000, 60_000);
   expect(server.runs.size).toBe(1);
-  await bench.passUntil(() => server.runs.size === 2);
+  await bench.passUntil(() => server.runs.size === 2, 5_000);
   expect(server.requests).toHaveLength(3);
 });
 

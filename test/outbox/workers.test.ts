@@ -28,7 +28,7 @@ it("a worker says each ten seconds that it is alive, and is gone once it has sto
   const worker = outbox({ worker: "web 1" });
   const startedAt = storeClock.now();
   worker.start();
-  await pass(60_000, 100);
+  await pass(60_000);
   expect(signs).toHaveLength(7); // the first at once
   const seen = { id: signs[0]?.[0].id, name: "web 1", startedAt };
   expect(await worker.workers()).toEqual([{ ...seen, lastSeenAt: startedAt + 60_000, silentMs: 0 }]);
@@ -70,7 +70,7 @@ it("a sign that cannot be stored stops nothing, and is told once", async () => {
   });
   const worker = outbox();
   worker.start();
-  await pass(60_000, 100);
+  await pass(60_000);
   await worker.enqueue({ listener: "a", payload: {} });
   await quiet();
   expect(server.runs.size).toBe(1);
@@ -88,7 +88,7 @@ it("a store that never answers a sign holds up no delivery and no stop, and is a
   const { outbox, signs, server, pass, quiet } = await bench(() => new Promise(() => {}));
   const worker = outbox();
   worker.start();
-  await pass(60_000, 100);
+  await pass(60_000);
   await worker.enqueue({ listener: "a", payload: {} });
   await quiet();
   expect(server.runs.size).toBe(1);
