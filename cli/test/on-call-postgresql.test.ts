@@ -122,6 +122,43 @@ describeWith("postgresql and curl", postgres)("on call, at PostgreSQL", () => {
     ]);
   });
 
+  it("a server without a connection for the worker: its words, and the worker goes on after it", async () => {
+    const { url, database, pool, put } = await stored();
+    await pool.query(
+      "CREATE ROLE crowded LOGIN; GRANT USAGE ON SCHEMA hookproof TO crowded; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA hookproof TO crowded",
+    );
+    const { worker, fires, walk } = await machine(database.replace("postgres@", "crowded@"), { right: url });
+    await worker();
+    await expect.poll(() => delivered(pool), { timeout: 60_000 }).toBe(1);
+    await pool.query("ALTER ROLE crowded CONNECTION LIMIT 0");
+    await pool.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'crowded'");
+    await fires("HookproofStoreUnavailable");
+    const asked = [
+      "curl -s http://127.0.0.1:9464/readyz",
+      /too many connections for role \\?"crowded/,
+    ] as const;
+    // At first it has the words with which its connections were ended.
+    const isSaid = () => walk("HookproofStoreUnavailable", {}, [asked]).then(() => true, String);
+    await expect.poll(isSaid, { timeout: 60_000 }).toBe(true);
+    await pool.query("ALTER ROLE crowded CONNECTION LIMIT -1");
+    await put();
+    await expect.poll(() => delivered(pool), { timeout: 60_000 }).toBe(2);
+  });
+
+  it("tables of a version to come: who starts and who runs names both versions", async () => {
+    const { url, database, pool } = await stored();
+    await pool.query("UPDATE hookproof.version SET version = 99");
+    const { worker, fires, walk, start } = await machine(database, { right: url });
+    const words = /made by a newer version. They have version 99, and this program knows \d+/;
+    expect(await start("hookproof outbox work --drain")).toMatch(words);
+    await worker();
+    await fires("HookproofStoreUnavailable");
+    await walk("HookproofStoreUnavailable", {}, [
+      ["curl -s http://127.0.0.1:9464/readyz", words],
+      ["hookproof outbox status", words],
+    ]);
+  });
+
   it("a database that is not UTF-8: a worker ends at once, and says why", async () => {
     const { url, database, pool } = await stored();
     await pool.query(
