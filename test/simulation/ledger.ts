@@ -92,7 +92,7 @@ export class Ledger {
     if (ms < 0)
       for (const one of this.facts.values()) {
         one.backMs -= ms;
-        if (one.state === "pending") one.firstBackMs -= ms;
+        if (one.state === "pending" || one.state === "dead") one.firstBackMs -= ms;
       }
     this.#jumpedAt = this.#time.now;
   }

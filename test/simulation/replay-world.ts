@@ -207,7 +207,7 @@ export class ReplayWorld {
     this.#sender.heal();
     for (const { clock, owner } of this.#machines) {
       clock.heal();
-      this.#time.pause(owner, 0);
+      this.#time.resume(owner);
     }
   }
 

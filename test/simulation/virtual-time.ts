@@ -58,9 +58,9 @@ export class VirtualTime {
     return this.#dead.has(owner);
   }
 
-  /** Makes no step of the owner's before this moment. */
+  /** Makes no step of the owner's before this moment; a longer pause that it is in goes on. */
   pause(owner: string, until: number): void {
-    this.#paused.set(owner, until);
+    this.#paused.set(owner, Math.max(until, this.#paused.get(owner) ?? 0));
   }
 
   /** Ends a pause: what waited for its end is done now. */
