@@ -7,7 +7,7 @@ import { resultsOf } from "../../kit/probes/listeners.js";
 import { FRESH_BUGS, FRESH_TOKEN_BUGS } from "./fresh-listeners.js";
 import { LATE_BUGS, LATE_TOKEN_BUGS } from "./late-listeners.js";
 import { BUGS, CORRECT, ELSE, NOW, SECRET, startElse, startWith } from "./listeners.js";
-import { NEWEST_BUGS, NEWEST_ELSE, NEWEST_TOKEN_BUGS } from "./newest-listeners.js";
+import { inBase64, NEWEST_BUGS, NEWEST_ELSE, NEWEST_TOKEN_BUGS } from "./newest-listeners.js";
 import { CORRECT_TOKENS, SIGNING_KEY, TOKEN_BUGS } from "./token-listeners.js";
 
 const ALL_ELSE = { ...ELSE, ...NEWEST_ELSE };
@@ -39,6 +39,17 @@ describe("the gathered listeners", () => {
     it(`with one bug are named: ${bug}`, async () => {
       expect((await verdictOn(await startWith(change)))?.sentence).toContain(words);
     });
+
+  it("that compare base64 are named where each right signature happens to have one of its characters", async () => {
+    const { url, stop } = await startWith(() => ({ sign: inBase64 }));
+    const target = { url, auth: { method: "hmac", secret: SECRET } } as const;
+    const options = { allowTrigger: true, clock: fixedClock(NOW) };
+    const results = await resultsOf(target, options);
+    const unlucky = results.filter(({ status, expected }) => status !== 200 || !expected.includes(200));
+    const verdict = await findListenerMistake(target, unlucky, options);
+    stop();
+    expect(verdict?.sentence).toContain("compares base64 with base64url");
+  });
 
   for (const [style, change] of Object.entries(CORRECT))
     it(`that are right are not accused: ${style}`, async () => {

@@ -18,7 +18,7 @@ import { claims, RIGHT, SIGNING_KEY, sha256, tokens } from "./token-listeners.js
 
 type Bugs = Readonly<Record<string, readonly [words: string, Bug]>>;
 
-const inBase64 = (key: string | Buffer, input: string | Buffer) =>
+export const inBase64 = (key: string | Buffer, input: string | Buffer) =>
   createHmac("sha256", key).update(input).digest("base64").replace("=", "");
 const now = NOW / 1000;
 
