@@ -1,5 +1,5 @@
 // The entries of the memory store: what becomes of one, and what is told of them.
-import { CLOCK_AHEAD_MS, type State, shownState } from "../engine.js";
+import { CLOCK_AHEAD_MS, eventName, type State, shownState } from "../engine.js";
 import type { ClaimedEvent, EventFilter } from "../outbox-store.js";
 import type {
   DeadLetter,
@@ -15,11 +15,11 @@ import type { MemoryHolds } from "./holds.js";
 
 export function newEntry(event: OutboxEvent, sequence: number, now: number): MemoryEntry {
   const counts = { attempt: 0, attemptsBeforeRedrive: 0, attempts: [] };
-  const { listener, orderingKey, id } = event;
+  const { listener, orderingKey } = event;
   return {
     event,
     sequence,
-    key: JSON.stringify(orderingKey === undefined ? [listener, null, id] : [listener, orderingKey]),
+    key: orderingKey === undefined ? eventName(event) : JSON.stringify([listener, orderingKey]),
     state: "waiting",
     enqueuedAt: now,
     readyAt: Math.max(now, event.deliverAt ?? now),

@@ -82,10 +82,11 @@ class MemoryStore implements Store {
     if (tx !== undefined) throw new TypeError("the memory store has no transactions: leave tx out");
     const fresh = newEvents(events, (event) => this.#entries.get(eventName(event))?.event.digest);
     const copies = new Map(fresh.map(({ body }) => [body, body.slice()]));
+    const now = this.#clock.now();
     for (const event of fresh) {
       this.#sequences += 1;
       const stored = { ...event, body: copies.get(event.body) ?? event.body };
-      const entry = newEntry(stored, this.#sequences, this.#clock.now());
+      const entry = newEntry(stored, this.#sequences, now);
       this.#entries.set(eventName(event), entry);
       this.#become(entry, {});
     }
