@@ -118,8 +118,8 @@ export class Ledger {
           state: "pending",
         },
         ...{ dueAt: Math.max(now, deliverAt), attempts: 0, attemptsBefore: 0, firstAttemptAt: undefined },
-        ...{ isTimed: deliverAt > now, storedAt: this.#time.now, backMs: 0, firstBackMs: 0 },
-        ...{ blocksKey: false, held: undefined, runs: 0, sends: 0, recorded: [] },
+        ...{ isTimed: deliverAt > now, storedAt: this.#time.now, backMs: Math.max(0, now - this.storeNow()) },
+        ...{ firstBackMs: 0, blocksKey: false, held: undefined, runs: 0, sends: 0, recorded: [] },
       });
     }
   }

@@ -53,7 +53,7 @@ export class ClaimedLimits {
           one.key === undefined &&
           !isLeased(one) &&
           one.dueAt < now &&
-          now < (one.firstAttemptAt ?? now) + WINDOW_MS,
+          now < (one.firstAttemptAt ?? now) - one.firstBackMs + WINDOW_MS,
       );
       if (left)
         this.#ledger.break(
