@@ -25,10 +25,10 @@ export class EndedEvents {
       (one) => one.state === "dead" && isMeant(one, filter),
     );
     const { newIds = false, place } = options;
-    const within = (ms: number) => (one: Facts) => newIds || now - (one.firstAttemptAt ?? now) <= ms;
+    const hasLeft = ({ firstAttemptAt = now }: Facts, ms: number) => newIds || now - firstAttemptAt <= ms;
     // Where the store's clock was put back, the first attempt may be as much earlier by it.
-    const sure = dead.filter((one) => within(windowMs - one.firstBackMs)(one));
-    const open = result.redriven === sure.length ? sure : dead.filter(within(windowMs));
+    const sure = dead.filter((one) => hasLeft(one, windowMs - one.firstBackMs));
+    const open = result.redriven === sure.length ? sure : dead.filter((one) => hasLeft(one, windowMs));
     this.#ledger.fence("redrive", result.redriven, open.length);
     for (const one of open) {
       if (place !== "kept" && one.key !== undefined) one.place = this.#ledger.nextPlace();

@@ -46,9 +46,11 @@ describeWith("postgresql", postgres)("delivery over PostgreSQL in worlds that ar
   const quick = POSTGRES_MUTANTS.filter(({ name }) => seedOf(name)?.rule !== "liveness");
   it.each(quick.map((mutant) => [mutant.name, mutant] as const))("sees it where %s", async (name, mutant) => {
     const found = seedOf(name);
+    const world = ["--seeds", "1", "--once", "--from", String(found?.seed)];
     const file = await bundle(mutant, `test-postgres-${POSTGRES_MUTANTS.indexOf(mutant)}`);
-    const { isSound, text } = await simulated(file, "--seeds", "1", "--once", "--from", String(found?.seed));
+    const { isSound, text } = await simulated(file, ...world);
     expect(text).toContain(`${found?.rule}:`);
     expect(isSound).toBe(false);
+    expect((await simulated(main, ...world)).isSound, "without the mutant").toBe(true);
   });
 });

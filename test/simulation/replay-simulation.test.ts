@@ -44,6 +44,15 @@ describe("the simulator sees what is broken of the receiving side", () => {
     expect(survives).toEqual([]);
   });
 
+  it("and nothing without the mutants, at seeds that did not run above", async () => {
+    for (const mutant of REPLAY_MUTANTS) {
+      const { seed = 0 } = fallen[replayKeyOf(mutant)] ?? {};
+      if (seed <= (mutant.store === "memory" ? 200 : 100)) continue;
+      const text = await simulated(main, "--store", mutant.store, "--seed", `${seed}`);
+      expect(text, `seed ${seed}`).not.toContain("BROKEN");
+    }
+  });
+
   const some = REPLAY_MUTANTS.filter(({ name }) => /fence|an hour early|failed commit/.test(name));
   it.each(some.map((mutant) => [replayKeyOf(mutant), mutant] as const))("%s", async (key, mutant) => {
     const { seed = 0, rule } = fallen[key] ?? {};
