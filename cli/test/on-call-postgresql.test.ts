@@ -145,7 +145,7 @@ describeWith("postgresql and curl", postgres)("on call, at PostgreSQL", () => {
     await expect.poll(() => delivered(pool), { timeout: 60_000 }).toBe(2);
   });
 
-  it("tables of a version to come: who starts and who runs names both versions", async () => {
+  it("tables of a version to come: a drain and a worker name both versions", async () => {
     const { url, database, pool } = await stored();
     await pool.query("UPDATE hookproof.version SET version = 99");
     const { worker, fires, walk, start } = await machine(database, { right: url });

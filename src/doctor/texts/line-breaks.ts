@@ -1,4 +1,5 @@
 // What white space tells of a text: line breaks that were lost, or one blank that was changed.
+import { rewrittenJson } from "../../core/json.js";
 
 /** Whether a JSON text of one line has indentation: then its line breaks were removed, as curl -d @file does. */
 export function hasLostLineBreaks(text: string): boolean {
@@ -13,4 +14,10 @@ export function isOneBlankApart(text: string, other: string): boolean {
   let at = 0;
   while (at < text.length && text[at] === other[at]) at++;
   return /^\s\s$/.test(`${text[at]}${other[at]}`) && text.slice(at + 1) === other.slice(at + 1);
+}
+
+/** A JSON text as `JSON.stringify` writes it; `undefined` for another text, and where one blank alone differs. */
+export function writtenAgain(text: string, space?: number): string | undefined {
+  const written = rewrittenJson(text, space);
+  return written === undefined || isOneBlankApart(text, written) ? undefined : written;
 }

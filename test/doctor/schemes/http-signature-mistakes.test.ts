@@ -194,6 +194,12 @@ it.each<[what: string, change: Change, words: string, body?: string]>([
     digest('{\n  "n": 1\n}'),
     "Content-Digest is that of the same JSON written again: other bytes were sent.",
   ],
+  [
+    "a digest of JSON in lines of which one blank was changed",
+    digest('{\n  "n": 1\n}'),
+    "Content-Digest is that of another body.",
+    '{\n  "n": 1 }',
+  ],
   ["a digest of something else", digest('{"n": 2}'), "Content-Digest is that of another body."],
   [
     "another name of the digest",

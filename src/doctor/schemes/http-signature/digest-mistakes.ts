@@ -3,11 +3,11 @@ import { digestOf } from "#hash";
 import { decodeBase64, decodeBase64url, decodeUtf8, encodeBase64, utf8 } from "../../../core/bytes.js";
 import type { HashName } from "../../../core/hash-portable.js";
 import type { ReceivedHeaders } from "../../../core/headers.js";
-import { rewrittenJson } from "../../../core/json.js";
 import { countOf, shown } from "../../../core/shown.js";
 import { signedBodies, workBudget } from "../../diagnose/search.js";
 import type { FoundMistake } from "../../rows/mistake.js";
 import { firstMatch } from "../../rows/run.js";
+import { writtenAgain } from "../../texts/line-breaks.js";
 import { hexOf, latin1Text } from "../../texts/rewrite.js";
 import type { SignedRequestFacts } from "./facts.js";
 
@@ -128,7 +128,7 @@ function digestOfOtherBody({ digest, body }: SignedRequestFacts): string | boole
   const text = decodeUtf8(body) ?? "";
   const line = [`${text}\n`, text.trimEnd()].some((one) => given === of(utf8(one)));
   if (line) return "Content-Digest is that of the body with a line break more or less at its end.";
-  const rewritten = [undefined, 2].some((space) => given === of(utf8(rewrittenJson(text, space) ?? "")));
+  const rewritten = [undefined, 2].some((space) => given === of(utf8(writtenAgain(text, space) ?? "")));
   if (rewritten) return "Content-Digest is that of the same JSON written again: other bytes were sent.";
   const budget = workBudget(body.length);
   const rows = firstMatch(

@@ -10,13 +10,12 @@ import {
   utf8,
 } from "../../../core/bytes.js";
 import type { HashName } from "../../../core/hash-portable.js";
-import { rewrittenJson } from "../../../core/json.js";
 import { SERIALISING_MISTAKES } from "../../diagnose/mistakes/body.js";
 import { ENCODING_MISTAKES } from "../../diagnose/mistakes/encoding.js";
 import { ALGORITHM_MISTAKES } from "../../diagnose/mistakes/signature.js";
 import { once, signedBodies, type WorkBudget } from "../../diagnose/search.js";
 import { catalogueOf, type Option, optionsOf, type RepeatableMistake } from "../../rows/mistake.js";
-import { isOneBlankApart } from "../../texts/line-breaks.js";
+import { writtenAgain } from "../../texts/line-breaks.js";
 import { hexOf as hex, latin1Text, lossyText, parseHex } from "../../texts/rewrite.js";
 
 const DECODE = "Take whsec_ away and decode the rest: Buffer.from(secret.slice('whsec_'.length), 'base64').";
@@ -389,7 +388,6 @@ function lenient(text: string): Uint8Array {
 }
 
 function reserialised(body: Uint8Array, space?: number): Uint8Array | undefined {
-  const sent = decodeUtf8(body) ?? "";
-  const text = rewrittenJson(sent, space);
-  return text === undefined || isOneBlankApart(sent, text) ? undefined : utf8(text);
+  const text = writtenAgain(decodeUtf8(body) ?? "", space);
+  return text === undefined ? undefined : utf8(text);
 }
