@@ -165,9 +165,14 @@ it("is not ready while the outbox cannot be reached, and when it is being stoppe
   worker.observe({ type: "store-changed", available: false, code: "OUTBOX_UNAVAILABLE", reason });
   expect(await ready()).toBe(503);
   expect(await (await fetch(`${worker.url}/readyz`)).text()).toContain("permission denied for table event");
-  worker.observe({ type: "store-changed", url: "", available: true } as never);
+  const newer = '"too many connections"';
+  worker.observe({ type: "store-changed", available: false, code: "OUTBOX_UNAVAILABLE", reason: newer });
+  expect(await (await fetch(`${worker.url}/readyz`)).text()).toContain("too many connections");
+  worker.observe({ type: "store-changed", available: true });
   expect(await ready()).toBe(200);
   worker.stopping();
+  expect(await ready()).toBe(503);
+  worker.observe({ type: "store-changed", available: true });
   expect(await ready()).toBe(503);
 });
 

@@ -150,17 +150,17 @@ export class Dispatcher {
     if (limit < 1) return 0;
     const open = limit - this.#given.size;
     if (!this.#context.listeners.isFull && this.#candidates.isShort(open))
-      await this.#calls.once(() => this.#candidates.look(open));
+      await this.#calls.once("due", () => this.#candidates.look(open));
     const free = this.#withRoom(limit);
     if (free.size === 0) return 0;
     const listeners = new Map([...free].map(([name, { share }]) => [name, share]));
     const askedAt = monotonicMs(clock);
-    const claimed = await this.#calls.once(() => store.claim({ limit, leaseMs, listeners }));
+    const claimed = await this.#calls.once("claim", () => store.claim({ limit, leaseMs, listeners }));
     const last = claimed.at(-1);
     if (!last) return 0;
     this.#candidates.served(last.event.listener);
     if (this.#halt.signal.aborted)
-      await this.#calls.once(() => store.release(claimed.map(({ lease }) => lease)));
+      await this.#calls.once("release", () => store.release(claimed.map(({ lease }) => lease)));
     else for (const one of claimed) this.#start(one, free.get(one.event.listener)?.listener, askedAt);
     return claimed.length;
   }

@@ -101,7 +101,7 @@ export class EventAttempt {
   async #release(): Promise<void> {
     const { calls, store } = this.#context;
     this.#listener.limits.cancelled(this.#now());
-    await calls.untilDone(() => store.release([this.#claimed.lease]), this.#now());
+    await calls.untilDone("release", () => store.release([this.#claimed.lease]), this.#now());
   }
 
   async #settle(attempted: AttemptOutcome): Promise<void> {
@@ -136,7 +136,7 @@ export class EventAttempt {
     this.#listener.alerted = true;
     if (!alerted) this.#warn(`The listener is paused until it is resumed. ${reason}.`);
     const pause = () => store.pause(name, reason, { keepReason: true });
-    await calls.untilDone(pause, this.#leaseEnds());
+    await calls.untilDone("pause", pause, this.#leaseEnds());
     return this.#tryAgain(code, record, undefined, Number.MAX_SAFE_INTEGER);
   }
 
@@ -190,25 +190,21 @@ export class EventAttempt {
     const { limits, name } = this.#listener;
     const end = this.#now() + ms;
     limits.pauseUntil(end);
-    // By the store's clock of now: it may have been set since the claim.
-    const rest = async () => {
-      const leftMs = Math.max(0, end - this.#now());
-      await store.rest(name, (await store.now()) + leftMs);
-    };
-    await calls.untilDone(rest, this.#leaseEnds());
+    const rest = () => store.rest(name, Math.max(0, end - this.#now()));
+    await calls.untilDone("rest", rest, this.#leaseEnds());
   }
 
   async #reschedule(at: number, record: OutboxAttempt): Promise<void> {
     const { store, aborting } = this.#context;
     const { lease } = this.#claimed;
-    const done = await this.#store(record, (attempt) => store.reschedule(lease, at, attempt));
+    const done = await this.#store("reschedule", record, (attempt) => store.reschedule(lease, at, attempt));
     if (done && !done.value && !done.wasRepeated && !aborting.aborted) this.#leaseLost();
   }
 
   async #fail(reason: DeliveryFailure["reason"], code: ErrorCode, attempt?: OutboxAttempt): Promise<void> {
     const { store } = this.#context;
     const failure = { reason, code, blocksKey: this.#listener.blocksKey };
-    const done = await this.#store(attempt, (kept) =>
+    const done = await this.#store("fail", attempt, (kept) =>
       store.fail(this.#claimed.lease, { ...failure, attempt: kept }),
     );
     if (done?.value || done?.wasRepeated) this.#observeEnd("dead", code);
@@ -217,11 +213,12 @@ export class EventAttempt {
 
   /** Tells the store how the attempt ended, until it is told or the lease has ended. */
   async #store<Attempt extends OutboxAttempt | undefined>(
+    name: "reschedule" | "fail",
     attempt: Attempt,
     call: (attempt: Attempt) => Promise<boolean>,
   ): Promise<Done<boolean> | undefined> {
     const store = () => storeAttempt(attempt, call);
-    const done = await this.#context.calls.untilDone(store, this.#leaseEnds());
+    const done = await this.#context.calls.untilDone(name, store, this.#leaseEnds());
     if (!(done?.value instanceof DataRefusal)) return done as Done<boolean> | undefined;
     const words = innermostWords(done.value.error);
     this.#warn(`The store cannot note how the attempt ended: ${words}. It is made again after its lease.`);

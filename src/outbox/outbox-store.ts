@@ -183,8 +183,11 @@ export interface OutboxStore<Tx = unknown> {
   pause(listener: string, reason?: string, options?: { readonly keepReason?: boolean }): Promise<void>;
   /** Ends a pause; resolves to whether there was one. */
   resume(listener: string): Promise<boolean>;
-  /** `due` and the claims of every worker leave the listener out until this time. Of several times the latest counts. */
-  rest(listener: string, until: number): Promise<void>;
+  /**
+   * `due` and the claims of every worker leave the listener out for so many milliseconds from now, by the store's clock.
+   * Of several rests the one that ends last counts.
+   */
+  rest(listener: string, ms: number): Promise<void>;
   /**
    * Cancels pending events for which no attempt has begun. The store keeps their ids as it keeps those of delivered
    * events, so an event that is enqueued again stays cancelled. The next event of its ordering key can be claimed.

@@ -11,6 +11,14 @@ import type { Delivery, OutboxAttempt } from "./records.js";
 export const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
 
+/** A call that has failed is tried again sooner, unless there is nothing left that it is needed for. */
+const FAILS_FOR_MS = 30_000;
+
+/** Failures are told so often at most: calls may fail in turns, each with words of its own, or one and not the next. */
+const TOLD_EVERY_MS = 10_000;
+
+type CallName = keyof OutboxStore;
+
 /** The result of a call that was repeated until it succeeded. */
 export interface Done<Value> {
   readonly value: Value;
@@ -25,6 +33,10 @@ export class StoreCalls {
   readonly #wait: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly #aborting: AbortSignal;
   #pauseMs = 0;
+  /** The calls that fail, and when each did last. */
+  readonly #failing = new Map<CallName, number>();
+  /** What was told of a failure last and when, and whether its end was not. */
+  #told: { readonly words: string; readonly at: number; readonly isOut: boolean } | undefined;
 
   constructor(context: {
     readonly clock: Clock;
@@ -38,35 +50,61 @@ export class StoreCalls {
     this.#aborting = context.aborting;
   }
 
-  /** How long to wait before the next call; 0 unless the last one failed. */
+  /** How long to wait before the next call; 0 unless a call fails. */
   get pauseMs(): number {
     return this.#pauseMs;
   }
 
   /** Makes one call, records whether it succeeded, and passes its error on. */
-  async once<Value>(call: () => Promise<Value>): Promise<Value> {
+  async once<Value>(name: CallName, call: () => Promise<Value>): Promise<Value> {
     try {
       const value = await call();
-      if (this.#pauseMs > 0) this.#notice({ type: "store-changed", available: true });
-      this.#pauseMs = 0;
+      this.#succeeded(name);
       return value;
     } catch (cause) {
-      const code: ErrorCode = cause instanceof HookproofError ? cause.code : "OUTBOX_UNAVAILABLE";
-      if (this.#pauseMs === 0)
-        this.#notice({ type: "store-changed", available: false, code, reason: innermostWords(cause), cause });
-      this.#pauseMs = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * 2));
+      this.#failed(name, cause);
       throw cause;
     }
+  }
+
+  /** An outage is over when nothing fails: a database that may be read, and not written, is not back with each look. */
+  #succeeded(name: CallName): void {
+    if (this.#failing.size === 0) return;
+    this.#failing.delete(name);
+    const now = monotonicMs(this.#clock);
+    for (const [other, at] of this.#failing) if (now - at > FAILS_FOR_MS) this.#failing.delete(other);
+    if (this.#failing.size > 0) return;
+    this.#pauseMs = 0;
+    if (!this.#told?.isOut) return;
+    this.#told = { ...this.#told, isOut: false };
+    this.#notice({ type: "store-changed", available: true });
+  }
+
+  #failed(name: CallName, cause: unknown): void {
+    const at = monotonicMs(this.#clock);
+    this.#failing.set(name, at);
+    this.#pauseMs = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * 2));
+    const code: ErrorCode = cause instanceof HookproofError ? cause.code : "OUTBOX_UNAVAILABLE";
+    const reason = innermostWords(cause);
+    const words = `${code} ${reason}`;
+    const { at: toldAt = Number.NEGATIVE_INFINITY, isOut, words: told } = this.#told ?? {};
+    if (at - toldAt < TOLD_EVERY_MS || (isOut && words === told)) return;
+    this.#told = { words, at, isOut: true };
+    this.#notice({ type: "store-changed", available: false, code, reason, cause });
   }
 
   /**
    * Repeats a call until it succeeds. Gives up, with `undefined`, at `until` by the monotonic clock, or when everything
    * is aborted.
    */
-  async untilDone<Value>(call: () => Promise<Value>, until: number): Promise<Done<Value> | undefined> {
+  async untilDone<Value>(
+    name: CallName,
+    call: () => Promise<Value>,
+    until: number,
+  ): Promise<Done<Value> | undefined> {
     for (let wasRepeated = false; ; wasRepeated = true) {
       try {
-        return { value: await this.once(call), wasRepeated };
+        return { value: await this.once(name, call), wasRepeated };
       } catch {
         if (this.#aborting.aborted || monotonicMs(this.#clock) + this.#pauseMs >= until) return undefined;
         await this.pause();
@@ -194,7 +232,7 @@ export class DeliveryBuffer {
       half === 0 && one
         ? storeAttempt(one.attempt, (attempt) => store.markDelivered([{ ...one, attempt }]))
         : orRefusal(() => store.markDelivered(deliveries));
-    const marked = await calls.once(mark);
+    const marked = await calls.once("markDelivered", mark);
     if (!(marked instanceof DataRefusal)) return marked;
     if (half > 0)
       return (await this.#mark(deliveries.slice(0, half))) + (await this.#mark(deliveries.slice(half)));

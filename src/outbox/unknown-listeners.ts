@@ -57,8 +57,8 @@ export class UnknownListeners {
   async #report(found: readonly string[], unknown: readonly string[]): Promise<void> {
     const { store, calls } = this.#context;
     try {
-      for (const name of found) await calls.once(() => store.changed(name));
-      if (unknown.length > 0) await calls.once(() => store.unknown(unknown));
+      for (const name of found) await calls.once("changed", () => store.changed(name));
+      if (unknown.length > 0) await calls.once("unknown", () => store.unknown(unknown));
     } catch {
       // It is done again when the names are asked for again.
     }

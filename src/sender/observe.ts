@@ -162,10 +162,13 @@ export type OutboxActivity =
       readonly works: boolean;
     }
   | {
-      /** The store cannot be reached, or can be reached again. */
+      /**
+       * The store cannot be used, or can be used again. While it cannot, that is told again with each other reason; that it
+       * cannot is told once in 10 seconds at most.
+       */
       readonly type: "store-changed";
       readonly available: boolean;
-      /** Why it cannot be reached. */
+      /** Why it cannot be used. */
       readonly code?: ErrorCode;
       /** What the database or its driver says, in quotes, as one line of at most 200 characters that a terminal can show. */
       readonly reason?: string;

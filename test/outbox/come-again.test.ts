@@ -37,6 +37,21 @@ it.each([403, 415, 307])(
   },
 );
 
+it("a listener rests as long as it asked, although the store's clock is put back as that is noted", async () => {
+  const { bench, outbox } = await refusing(429, "300");
+  const rest = bench.store.rest;
+  bench.store.rest = (...given) => {
+    bench.storeClock.adjust(-1_000_000);
+    return rest(...given);
+  };
+  await outbox.enqueue({ listener: "a", payload: { n: 1 } });
+  outbox.start();
+  await bench.passUntil(async () => (await outbox.stats())[0]?.restsUntil !== undefined);
+  const restsForMs = ((await outbox.stats())[0]?.restsUntil ?? 0) - bench.storeClock.now();
+  expect(restsForMs).toBeGreaterThan(250_000);
+  expect(restsForMs).toBeLessThanOrEqual(300_000);
+});
+
 it("413 with Retry-After makes this event wait, and no dead letter; others go on", async () => {
   const { bench, server, outbox } = await refusing(413, "300");
   await outbox.enqueue({ listener: "a", payload: { n: 1 } });

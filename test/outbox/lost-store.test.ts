@@ -64,6 +64,28 @@ it("workers wait and go on when the store is back; enqueue fails at once", async
   await outbox.stop();
 });
 
+it("a store that may be read and not written is told of once, and asked at growing pauses", async () => {
+  const bench = outboxBench();
+  const server = await bench.receiver();
+  const cause = new Error("cannot execute UPDATE in a read-only transaction");
+  let [isReadOnly, claims] = [true, 0];
+  const claim = bench.store.claim;
+  bench.store.claim = async (request) => {
+    claims += 1;
+    if (isReadOnly) throw new HookproofError("OUTBOX_UNAVAILABLE", "no", { cause });
+    return claim(request);
+  };
+  const outbox = bench.outbox(() => bench.listener(server));
+  await outbox.enqueue({ listener: "a", payload: {} });
+  outbox.start();
+  await bench.pass(60_000, 100);
+  expect(bench.told("store-changed")).toMatchObject([{ available: false, reason: `"${cause.message}"` }]);
+  expect(claims).toBeLessThan(20);
+  isReadOnly = false;
+  await bench.passUntil(() => server.runs.size === 1);
+  expect(bench.told("store-changed")).toMatchObject([{ available: false }, { available: true }]);
+});
+
 it("what was delivered while the store was gone is put down when it is back, and sent once", async () => {
   const bench = outboxBench();
   const connection = cuttable(bench.store);

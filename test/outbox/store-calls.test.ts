@@ -30,13 +30,16 @@ function callsBench() {
       return "done";
     };
   };
-  return { calls, waits, told, aborting, failing };
+  const pass = (ms: number) => {
+    passed += ms;
+  };
+  return { calls, waits, told, aborting, failing, pass };
 }
 
 it("waits twice as long after each failure, up to 5 s, and tells of the first and of the end", async () => {
   const { calls, waits, told, failing } = callsBench();
   expect(calls.pauseMs).toBe(0);
-  expect(await calls.untilDone(failing(9), 1_000_000)).toEqual({ value: "done", wasRepeated: true });
+  expect(await calls.untilDone("claim", failing(9), 1_000_000)).toEqual({ value: "done", wasRepeated: true });
   expect(waits).toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000]);
   expect(told).toEqual([
     {
@@ -49,19 +52,73 @@ it("waits twice as long after each failure, up to 5 s, and tells of the first an
     { type: "store-changed", available: true },
   ]);
   expect(calls.pauseMs).toBe(0);
-  expect(await calls.untilDone(failing(0), 1_000_000)).toEqual({ value: "done", wasRepeated: false });
+  expect(await calls.untilDone("claim", failing(0), 1_000_000)).toEqual({
+    value: "done",
+    wasRepeated: false,
+  });
   expect(told).toHaveLength(2);
+});
+
+it("tells again of an outage whose words change, once in 10 s at most, and of its end once nothing fails", async () => {
+  const { calls, told, failing, pass } = callsBench();
+  const crowded = new HookproofError("OUTBOX_UNAVAILABLE", "no", {
+    cause: new Error("too many connections"),
+  });
+  const reasons = () => told.map((event) => "reason" in event && event.reason);
+  const fails = (name: "claim" | "due", error = gone) =>
+    expect(calls.once(name, failing(1, error))).rejects.toBe(error);
+  await fails("claim");
+  await fails("claim", crowded);
+  expect(reasons()).toEqual(['"ECONNREFUSED"']);
+  for (let time = 0; time < 60_000; time += 100) {
+    pass(100);
+    await fails("claim", crowded);
+  }
+  expect(reasons()).toEqual(['"ECONNREFUSED"', '"too many connections"']);
+  for (let time = 0; time < 60_000; time += 100) {
+    pass(100);
+    await fails("claim", time % 200 === 0 ? gone : crowded);
+    await calls.once("due", failing(0));
+  }
+  expect(reasons()).toHaveLength(8);
+  expect(calls.pauseMs).toBe(5_000);
+  await calls.once("claim", failing(0));
+  expect([told.at(-1), told.length, calls.pauseMs]).toEqual([
+    { type: "store-changed", available: true },
+    9,
+    0,
+  ]);
+});
+
+it("an outage is over too when what failed is not asked for any more", async () => {
+  const { calls, told, failing, pass } = callsBench();
+  await calls.once("unknown", failing(1)).catch(() => {});
+  await calls.once("claim", failing(0));
+  expect(told).toMatchObject([{ available: false }]);
+  pass(30_001);
+  await calls.once("claim", failing(0));
+  expect(told).toMatchObject([{ available: false }, { available: true }]);
+});
+
+it("a call that fails and succeeds in turns is told of once in 10 s", async () => {
+  const { calls, told, failing, pass } = callsBench();
+  for (let time = 0; time < 60_000; time += 100) {
+    await calls.once("reschedule", failing(1)).catch(() => {});
+    await calls.once("reschedule", failing(0));
+    pass(100);
+  }
+  expect(told).toHaveLength(12);
 });
 
 it("gives up before the time is over, and at once when everything is aborted", async () => {
   const { calls, waits, aborting, failing } = callsBench();
-  expect(await calls.untilDone(failing(9), 700)).toBeUndefined(); // 100 + 200 have passed, and 400 more would be 700
+  expect(await calls.untilDone("claim", failing(9), 700)).toBeUndefined(); // 100 + 200 have passed, and 400 more would be 700
   expect(waits).toEqual([100, 200]);
-  expect(await calls.untilDone(failing(0), 0)).toEqual({ value: "done", wasRepeated: false });
-  expect(await calls.untilDone(failing(1), 401)).toEqual({ value: "done", wasRepeated: true });
+  expect(await calls.untilDone("claim", failing(0), 0)).toEqual({ value: "done", wasRepeated: false });
+  expect(await calls.untilDone("claim", failing(1), 401)).toEqual({ value: "done", wasRepeated: true });
   aborting.abort();
   waits.length = 0;
-  expect(await calls.untilDone(failing(1), 1_000_000)).toBeUndefined();
+  expect(await calls.untilDone("claim", failing(1), 1_000_000)).toBeUndefined();
   expect(waits).toEqual([]);
 });
 
@@ -73,7 +130,7 @@ it.each([
   const { calls, waits, told, failing } = callsBench();
   const cause = Object.assign(error as Error, members);
   const failed = new HookproofError("OUTBOX_UNAVAILABLE", "no", { cause });
-  await calls.untilDone(failing(2, failed), 1_000_000);
+  await calls.untilDone("claim", failing(2, failed), 1_000_000);
   expect(waits).toEqual([100, 200]);
   expect(told).toMatchObject([{ available: false, reason }, { available: true }]);
 });
@@ -81,7 +138,7 @@ it.each([
 it("throws on what failed once, and has a code for what has none", async () => {
   const { calls, told, failing } = callsBench();
   const strange = new Error("what?");
-  await expect(calls.once(failing(1, strange))).rejects.toBe(strange);
+  await expect(calls.once("claim", failing(1, strange))).rejects.toBe(strange);
   expect(told).toEqual([
     {
       type: "store-changed",
@@ -94,7 +151,7 @@ it("throws on what failed once, and has a code for what has none", async () => {
   expect(calls.pauseMs).toBe(100);
   const newer = new HookproofError("OUTBOX_NEWER", "newer");
   const other = callsBench();
-  await other.calls.once(other.failing(1, newer)).catch(() => {});
+  await other.calls.once("claim", other.failing(1, newer)).catch(() => {});
   expect(other.told).toMatchObject([{ code: "OUTBOX_NEWER", cause: newer }]);
 });
 
@@ -108,7 +165,7 @@ const lostConnection = () => new HookproofError("OUTBOX_UNAVAILABLE", "gone");
 
 function bufferBench(
   markDelivered: (ids: string[], batch: readonly Delivery[]) => number | Promise<number>,
-  calls: Pick<StoreCalls, "once"> = { once: (call) => call() },
+  calls: Pick<StoreCalls, "once"> = { once: (_, call) => call() },
 ) {
   let time = 0;
   const lost: number[] = [];

@@ -1,5 +1,5 @@
 import type { Rule } from "./facts.js";
-import { HOUR_MS, MAX_RETRY_AFTER_MS } from "./schedule.js";
+import { MAX_RETRY_AFTER_MS } from "./schedule.js";
 import type { VirtualTime } from "./virtual-time.js";
 
 interface HoldsOptions {
@@ -24,7 +24,6 @@ export class Holds {
   readonly #pausedAt = new Map<string, number>();
   /** When a pause or a rest was noted last, by the world's time. */
   readonly #notedAt = new Map<string, number>();
-  #jumpedMs = 0;
 
   constructor(options: HoldsOptions) {
     this.#options = options;
@@ -91,10 +90,9 @@ export class Holds {
     return this.#rests.get(listener) ?? 0;
   }
 
-  rests(listener: string, until: number): void {
-    const ms = until - this.#options.storeNow();
-    if (ms > MAX_RETRY_AFTER_MS + this.#jumpedMs + HOUR_MS)
-      this.#options.onBroken("schedule", `${listener} rests for ${ms} ms`);
+  rests(listener: string, ms: number): void {
+    if (ms > MAX_RETRY_AFTER_MS) this.#options.onBroken("schedule", `${listener} rests for ${ms} ms`);
+    const until = this.#options.storeNow() + ms;
     this.#rests.set(listener, Math.max(until, this.restsUntil(listener)));
     this.#notedAt.set(listener, this.#options.time.now);
     this.#allRests.set(listener, Math.max(until, this.#allRests.get(listener) ?? 0));
@@ -105,7 +103,6 @@ export class Holds {
    * as much shorter by a clock that was put back.
    */
   storeJumped(ms: number): void {
-    this.#jumpedMs += Math.abs(ms);
     const before = this.#options.storeNow() - ms;
     for (const [listener, until] of this.#rests)
       if (until <= before) this.#rests.delete(listener);

@@ -153,7 +153,7 @@ export const MUTANTS = [
     ],
     [
       "not released when not started (L4)",
-      "await calls.untilDone(() => store.release([this.#claimed.lease]), this.#now());",
+      'await calls.untilDone("release", () => store.release([this.#claimed.lease]), this.#now());',
       "",
     ],
     [
@@ -178,8 +178,8 @@ export const MUTANTS = [
     ],
     [
       "a reschedule is tried once (L44)",
-      "const done = await this.#store(record, (attempt) => store.reschedule(lease, at, attempt));",
-      "const done = await this.#context.calls.untilDone(() => store.reschedule(lease, at, record), 0);",
+      'const done = await this.#store("reschedule", record, (attempt) => store.reschedule(lease, at, attempt));',
+      'const done = await this.#context.calls.untilDone("reschedule", () => store.reschedule(lease, at, record), 0);',
     ],
     [
       "401 buries",
@@ -193,8 +193,8 @@ export const MUTANTS = [
     ],
     [
       "a burial is tried once (L45)",
-      "const done = await this.#store(attempt, (kept) =>\n      store.fail(this.#claimed.lease, { ...failure, attempt: kept }),\n    );",
-      "const done = await this.#context.calls.untilDone(() => store.fail(this.#claimed.lease, { ...failure, attempt }), 0);",
+      'const done = await this.#store("fail", attempt, (kept) =>\n      store.fail(this.#claimed.lease, { ...failure, attempt: kept }),\n    );',
+      'const done = await this.#context.calls.untilDone("fail", () => store.fail(this.#claimed.lease, { ...failure, attempt }), 0);',
     ],
     [
       "the lease's end is read by another clock (L6)",
@@ -362,7 +362,7 @@ export const MUTANTS = [
     from: "the page",
     store: "memory",
     file: "src/outbox/event-attempt.ts",
-    text: "await calls.untilDone(pause, this.#leaseEnds());",
+    text: 'await calls.untilDone("pause", pause, this.#leaseEnds());',
     instead: "",
   },
   {
@@ -466,7 +466,7 @@ export const MUTANTS = [
     from: "the review",
     store: "memory",
     file: "src/outbox/dispatcher.ts",
-    text: "    if (this.#halt.signal.aborted)\n      await this.#calls.once(() => store.release(claimed.map(({ lease }) => lease)));\n    else",
+    text: '    if (this.#halt.signal.aborted)\n      await this.#calls.once("release", () => store.release(claimed.map(({ lease }) => lease)));\n    else',
     instead: "",
   },
   {

@@ -3,7 +3,7 @@ import { shortName } from "./facts.js";
 import type { ListenerPlan, Plan } from "./plan.js";
 import type { VirtualTime } from "./virtual-time.js";
 
-export const HOUR_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
 export const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
 export const WINDOW_MS = 7 * 24 * HOUR_MS - HOUR_MS;
 /** How much faster or slower than the store's a worker's clock may run: plan.ts. */

@@ -169,11 +169,11 @@ export function linkedStore(
       );
       return done;
     },
-    rest: (listener, until) =>
+    rest: (listener, ms) =>
       call(
         "rest",
-        () => inner.rest(listener, until),
-        () => ledger.holds.rests(listener, until),
+        () => inner.rest(listener, ms),
+        () => ledger.holds.rests(listener, ms),
       ),
     cancel: (filter) =>
       call(

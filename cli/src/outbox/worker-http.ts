@@ -44,11 +44,15 @@ export async function serveWorker(at: string): Promise<WorkerHttp> {
   const registry = new Registry();
   registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as never);
   const observeMetrics = otelObserver({ meter: meterOver(registry) });
-  let reason: string | undefined;
+  let outage: string | undefined;
+  let isStopping = false;
 
   const pages: Readonly<Record<string, () => Promise<Page> | Page>> = {
     "/healthz": () => [200, TEXT, "ok\n"],
-    "/readyz": () => (reason === undefined ? [200, TEXT, "ready\n"] : [503, TEXT, `${reason}\n`]),
+    "/readyz": () => {
+      const reason = isStopping ? "the worker is stopping" : outage;
+      return reason === undefined ? [200, TEXT, "ready\n"] : [503, TEXT, `${reason}\n`];
+    },
     "/metrics": async () => [200, registry.contentType, await registry.metrics()],
   };
   const server = createServer((request, response) => {
@@ -71,13 +75,13 @@ export async function serveWorker(at: string): Promise<WorkerHttp> {
     isOpen: !isLoopback(address.address),
     observe(event) {
       if (event.type === "store-changed")
-        reason = event.available
+        outage = event.available
           ? undefined
           : `the outbox cannot be used: ${event.code}${event.reason ? ` (${event.reason})` : ""}`;
       observeMetrics(event);
     },
     stopping: () => {
-      reason = "the worker is stopping";
+      isStopping = true;
     },
     close: () =>
       new Promise((resolve) => {

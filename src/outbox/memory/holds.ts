@@ -56,9 +56,10 @@ export class MemoryHolds {
     this.#held.set(listener, { ...this.of(listener), unknown });
   }
 
-  rest(listener: string, until: number, now: number): void {
+  rest(listener: string, ms: number, now: number): void {
     const known = restAt(this.of(listener), now);
-    this.#held.set(listener, { ...known, restsUntil: Math.max(until, known.restsUntil ?? 0), restedAt: now });
+    const restsUntil = Math.max(now + ms, known.restsUntil ?? 0);
+    this.#held.set(listener, { ...known, restsUntil, restedAt: now });
   }
 
   /** Ends one reason for which a listener's events are apart. */

@@ -279,8 +279,8 @@ class MemoryStore implements Store {
     return this.#woken(wasPaused);
   };
 
-  readonly rest: Store["rest"] = async (listener, until) => {
-    this.#held.rest(listener, until, this.#clock.now());
+  readonly rest: Store["rest"] = async (listener, ms) => {
+    this.#held.rest(listener, ms, this.#clock.now());
   };
 
   readonly cancel: Store["cancel"] = async (filter) => {

@@ -94,11 +94,11 @@ export class ListenerControl {
     return ended?.length === 1;
   }
 
-  async rest(listener: string, until: number): Promise<void> {
+  async rest(listener: string, ms: number): Promise<void> {
     await this.#database.script([
       // A rest that was noted before the clock was put back is as much shorter.
       `INSERT INTO ${this.#names.listener} AS h (name, rest_until, rested_at)
-       VALUES (${text(listener)}, to_timestamp(${Number(until)} / 1000.0), now())
+       VALUES (${text(listener)}, now() + ${Number(ms)} * interval '1 ms', now())
        ON CONFLICT (name) DO UPDATE SET rested_at = now(), rest_until = greatest(
          h.rest_until - greatest(h.rested_at - now(), interval '0'), excluded.rest_until)`,
     ]);

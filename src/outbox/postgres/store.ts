@@ -189,7 +189,7 @@ class PostgresStore implements Store {
   readonly resume: Store["resume"] = (listener) =>
     this.#changing(this.#waker.wakeAll, () => this.#control.resume(listener));
 
-  readonly rest: Store["rest"] = (listener, until) => this.#run(() => this.#control.rest(listener, until));
+  readonly rest: Store["rest"] = (listener, ms) => this.#run(() => this.#control.rest(listener, ms));
 
   readonly cancel: Store["cancel"] = (filter) => {
     const given = filterCopy(filter);

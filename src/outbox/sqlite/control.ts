@@ -91,8 +91,11 @@ export function listenerControl(db: SqliteDatabase, access: Access): ListenerCon
       await bringBack(listener);
       return wasPaused;
     },
-    async rest(listener, until) {
-      await changing(() => change("rest", listener, until, clock.now()));
+    async rest(listener, ms) {
+      await changing(() => {
+        const now = clock.now();
+        change("rest", listener, now + ms, now);
+      });
     },
     cancel: async (filter) => cancellation.cancel(filterCopy(filter)),
     pending: async (filter, limit) => reading(() => pendingEntries(db, show, filter, limit, clock.now())),

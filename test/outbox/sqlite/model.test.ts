@@ -68,8 +68,8 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   ),
   fc.tuple(anyListener, fc.integer({ min: 0, max: 3_000 })).map(
     ([listener, ms]): Step =>
-      (subject, now) =>
-        subject.store.rest(listener, now + ms),
+      (subject) =>
+        subject.store.rest(listener, ms),
   ),
   fc
     .record({

@@ -332,8 +332,8 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       await store.pause("lst_paused");
       await store.pause("lst_resumed");
       await store.resume("lst_resumed");
-      await store.rest("lst_rested", clock.now() + 1_000);
-      await store.rest("lst_resting", clock.now() + 3_000);
+      await store.rest("lst_rested", 1_000);
+      await store.rest("lst_resting", 3_000);
       clock.advance(2_000);
       await store.prune({ delivered: 0, dead: 0 });
       expect(rows(open(), "SELECT listener FROM hookproof_outbox_listeners")).toEqual([
