@@ -150,6 +150,15 @@ describe("the house as it stands", () => {
     expect(loose.length, loose.join(", ")).toBeLessThanOrEqual(12);
   });
 
+  it("has at its top the folders that it is made of, and none that a command has left there", () => {
+    const made = ["bench", "cli", "docs", "examples", "service", "site", "src", "test", "vectors"];
+    const ignored = readFileSync(new URL(".gitignore", root), "utf8").split("\n");
+    const folders = readdirSync(root, { withFileTypes: true })
+      .filter((one) => one.isDirectory() && !one.name.startsWith("."))
+      .map(({ name }) => name);
+    expect(folders.filter((name) => !ignored.includes(name)).sort()).toEqual(made);
+  });
+
   it("gives the library three runtime dependencies, and express and yargs to the bundles they belong to", () => {
     expect(Object.keys(manifest("").dependencies ?? {}).sort()).toEqual(["@noble/hashes", "jose", "uuid"]);
     expect(rights.service).toContain("express");
