@@ -136,8 +136,8 @@ export class DataRefusal {
   constructor(readonly error: unknown) {}
 }
 
-/** SQLSTATE classes 22 and 23, and SQLite's codes of the same kind. */
-const DATA_ERROR = /^(?:2[23]\w{3}|SQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH)\w*)$/;
+/** SQLSTATE classes of data, constraints, views' checks, limits and what a trigger raises; SQLite's of the same kind. */
+const DATA_ERROR = /^(?:(?:22|23|44|54|P0)\w{3}|SQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH)\w*)$/;
 
 /** Resolves to a refusal where the call fails for its data, and rejects with any other error. */
 async function orRefusal<Value>(call: () => Promise<Value>): Promise<Value | DataRefusal> {

@@ -1,18 +1,18 @@
 import { drizzle } from "drizzle-orm/node-postgres";
 import { type SQL, sql } from "drizzle-orm/sql";
-import { hmacSigner } from "hookproof";
+import { type Activity, hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import { type PostgresQuery, type PostgresTransaction, postgresStore } from "hookproof/outbox/postgres";
 import type { ClaimedEvent } from "hookproof/outbox/store";
 import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
-import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { heldPort } from "../../kit/held-port.mjs";
 import { describeWith, itWith } from "../../kit/needs.js";
 import { outboxEvent } from "../../kit/outbox-event.js";
 import { testPool, testPostgres } from "../../kit/postgres.js";
 import { type TestOutbox, testOutbox } from "../../kit/postgres-outbox.js";
-import { SECRET } from "../../kit/receiver-server.js";
+import { receiverServer, SECRET } from "../../kit/receiver-server.js";
 
 const postgres = await testPostgres();
 afterAll(() => postgres?.stop());
@@ -560,6 +560,33 @@ itWith("postgresql", postgres).each(["LATIN1", "SQL_ASCII"])(
     await admin.end();
   },
 );
+
+itWith("postgresql", postgres)("a trigger that refuses one delivery holds up no other", async () => {
+  const outbox = testOutbox(postgres?.url ?? "");
+  onTestFinished(() => outbox.drop());
+  const receiver = await receiverServer({});
+  onTestFinished(() => receiver.stop());
+  const told: Activity[] = [];
+  const worker = createOutbox({
+    store: outbox.store(),
+    listeners: { orders: { url: receiver.url, signer: hmacSigner({ secret: SECRET }) } },
+    observe: (event) => told.push(event),
+  });
+  onTestFinished(() => worker.stop());
+  const [refused = outboxEvent("one"), ...others] = ["one", "two", "three"].map((name) => outboxEvent(name));
+  await outbox.store().enqueue([refused, ...others]);
+  await outbox.pool.query(`
+    CREATE FUNCTION ${outbox.schema}.audit() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE 'the audit refuses it'; END $$;
+    CREATE TRIGGER audit BEFORE UPDATE OF state ON ${outbox.schema}.event FOR EACH ROW
+      WHEN (NEW.state = 'delivered' AND NEW.id = '${refused.id}') EXECUTE FUNCTION ${outbox.schema}.audit()`);
+  worker.start();
+  const warnings = () => told.flatMap((event) => (event.type === "warning" ? [event.message] : []));
+  await expect.poll(warnings, { timeout: 60_000 }).toHaveLength(1);
+  await expect.poll(outbox.states, { timeout: 60_000 }).toEqual({ delivered: 2, leased: 1 });
+  expect(warnings()[0]).toMatch(/was delivered, and the store cannot note it: "the audit refuses it"/);
+  expect(told.filter(({ type }) => type === "store-changed")).toEqual([]);
+});
 
 it("a server that is not there is OUTBOX_UNAVAILABLE, at once and without the password", async () => {
   const port = await heldPort();
