@@ -42,7 +42,7 @@ const ADDED = {
 /** What is heavy, of the rooms that `npm test` looks at: `npm run test:thorough`. */
 const THOROUGH = [
   // Dozens of processes each.
-  "cli/test/{bad-settings,completion-shells,interrupted-servers,jwks-publish,key-forms,last-edges}.test.ts",
+  "cli/test/{alerts,bad-settings,completion-shells,interrupted-servers,jwks-publish,key-forms,last-edges}.test.ts",
   "cli/test/{man-pages,mcp,mcp-lines,network,next-steps,on-call,outbox,prompts,reach}.test.ts",
   "cli/test/{secret-mounts,start,targets,terminal,tls,transcripts,written-files}.test.ts",
   "test/doctor/advice/run-{commands,fixes,stories}.test.ts",

@@ -83,7 +83,7 @@ const SPAN_KEY = Symbol.for("OpenTelemetry Context Key SPAN");
  * - `hookproof.outbox.oldest_age`, gauge: seconds since the oldest pending event was enqueued
  * - `hookproof.outbox.slowed`, gauge: seconds since a held snapshot began to slow a listener's claims, or 0; PostgreSQL
  * - `hookproof.outbox.breaker`, gauge: 0 closed, 1 half-open, 2 open
- * - `hookproof.outbox.store_available`, gauge: 1, or 0 while the store cannot be reached
+ * - `hookproof.outbox.store_available`, gauge: 1, or 0 while the store cannot be used
  * - `hookproof.outbox.upkeep_fails`, gauge: 1 while a job that a worker does at regular times fails though the store can be
  *   reached, 0 when it works again: `hookproof.job` (`clock`, `expire`, `prune`, `unknown`, `stats`)
  *
@@ -273,7 +273,10 @@ function outboxMetrics(meter: OtelMeter): Observer {
   const slowed = gauge("slowed", "For how long a held snapshot has slowed claims", "s");
   const breaker = gauge("breaker", "0 closed, 1 half-open, 2 open", "1");
   const upkeepFails = gauge("upkeep_fails", "1 while a job of the upkeep fails, or 0", "1");
-  const storeAvailable = gauge("store_available", "1, or 0 while the store cannot be reached", "1");
+  const storeAvailable = gauge("store_available", "1, or 0 while the store cannot be used", "1");
+
+  // A store that may be read only tells its backlog, too.
+  let available = 1;
 
   return (event) => {
     switch (event.type) {
@@ -294,7 +297,7 @@ function outboxMetrics(meter: OtelMeter): Observer {
         oldestAge?.record(event.oldestAgeMs / 1000, attributes);
         slowed?.record(event.slowedMs / 1000, attributes);
         breaker?.record(PHASES.indexOf(event.breaker), attributes);
-        storeAvailable?.record(1);
+        storeAvailable?.record(available);
         return;
       }
       case "breaker-changed":
@@ -304,7 +307,8 @@ function outboxMetrics(meter: OtelMeter): Observer {
         upkeepFails?.record(event.works ? 0 : 1, { "hookproof.job": event.job });
         return;
       case "store-changed":
-        storeAvailable?.record(event.available ? 1 : 0);
+        available = event.available ? 1 : 0;
+        storeAvailable?.record(available);
     }
   };
 }

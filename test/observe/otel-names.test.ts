@@ -231,6 +231,16 @@ describe("each metric records, in its own unit", () => {
     );
   });
 
+  it("a store that tells its backlog, and cannot be used, is not available", () => {
+    const { records } = metered();
+    const available = (event: Activity) =>
+      records(event).find(([name]) => name === "hookproof.outbox.store_available")?.[1];
+    expect(available({ type: "store-changed", available: false })).toBe(0);
+    expect(available(BACKLOG)).toBe(0);
+    expect(available({ type: "store-changed", available: true })).toBe(1);
+    expect(available(BACKLOG)).toBe(1);
+  });
+
   it("but no gauge where the API has none, and no error", () => {
     const old = metered({ hasGauges: false });
     expect(Object.values(old.made).map(({ kind }) => kind)).not.toContain("gauge");
