@@ -137,7 +137,7 @@ export class Dispatcher {
         await this.#pause();
         await this.#gather();
       } catch {
-        // StoreCalls has reported the error; another call may have succeeded since.
+        // StoreCalls has reported the error, and has a pause for it.
         await wait(this.#calls.pauseMs || FIRST_PAUSE_MS, this.#halt.signal);
       }
     }

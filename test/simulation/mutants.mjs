@@ -374,14 +374,6 @@ export const MUTANTS = [
     instead: "const limit = concurrency;",
   },
   {
-    name: "after one failed call the loop sleeps for a poll (found by seed 440)",
-    from: "the simulator",
-    store: "memory",
-    file: "src/outbox/dispatcher.ts",
-    text: "await wait(this.#calls.pauseMs || FIRST_PAUSE_MS, this.#halt.signal);",
-    instead: "await wait(this.#calls.pauseMs || this.#context.pollMs, this.#halt.signal);",
-  },
-  {
     name: "retention of delivered events and dead letters is swapped (U2)",
     from: "the review",
     store: "memory",
