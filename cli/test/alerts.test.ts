@@ -182,14 +182,16 @@ itWithPrometheus("an event that has waited for days, and a snapshot that is held
   expect(scrapes.firing()).toEqual({ HookproofWindowCloses: [[0, 3]], HookproofSnapshotHeld: [[0, 3]] });
 });
 
-itWithPrometheus("a listener is down while it is tried, too", async () => {
+itWithPrometheus("a listener is down, and its only event waits, while it is tried, too", async () => {
   const { worker, scrapes } = await watched();
-  const a = { url: "https://a.example/lst_1", listener: "a" } as const;
-  const backlog = { ...a, type: "backlog", pending: 1, inFlight: 0, dead: 0, slowedMs: 0 } as const;
-  for (let scrape = 0; scrape < 15 * EVERY_MINUTE; scrape++) {
-    const breaker = scrape % 10 === 0 ? "half-open" : "open";
-    worker.observe({ ...backlog, breaker, oldestAgeMs: scrape * EVERY_MS });
+  const a = { url: "https://a.example/lst_1", listener: "a", dead: 0, slowedMs: 0 } as const;
+  for (let scrape = 0; scrape < 35 * EVERY_MINUTE; scrape++) {
+    const told =
+      scrape % 10 === 0
+        ? ({ breaker: "half-open", pending: 0, inFlight: 1, oldestAgeMs: 0 } as const)
+        : ({ breaker: "open", pending: 1, inFlight: 0, oldestAgeMs: scrape * EVERY_MS } as const);
+    worker.observe({ ...a, type: "backlog", ...told });
     scrapes.add(await (await fetch(`${worker.url}/metrics`)).text());
   }
-  expect(scrapes.firing()).toEqual({ HookproofListenerDown: [[10, 15]] });
+  expect(scrapes.firing()).toEqual({ HookproofEventsWait: [[21, 35]], HookproofListenerDown: [[10, 35]] });
 });
