@@ -118,6 +118,7 @@ async function attempt(
       headers,
       endsAt: started + request.timeoutMs,
     });
+    const isRepeated = sentBefore || mayHaveArrived;
     mayHaveArrived ||= leavesOpen(result);
     const change = correction(context, signers.length, result, settings, corrected);
     if (change) {
@@ -136,7 +137,7 @@ async function attempt(
       continue;
     }
     const classification = classified(context, result, {
-      number: sentBefore ? number : 1,
+      number: isRepeated ? Math.max(2, number) : 1,
       offsetMs: settings.offsetMs,
       provedAt: request.firstAttemptAt ?? startedAt,
     });

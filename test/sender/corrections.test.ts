@@ -4,6 +4,7 @@ import {
   createEvent,
   createSender,
   type DeliveryError,
+  generateSecret,
   hmacSigner,
   type SenderOptions,
 } from "hookproof";
@@ -237,6 +238,26 @@ describe("an answer that was lost", () => {
     const receipt = await sender.send({ a: 2 });
     expect(receipt).toMatchObject({ outcome: "accepted", status: 409 });
     expect(receipt.attempts).toHaveLength(1);
+  });
+
+  it("is a delivery, too, where the second copy was refused and the attempt went on with the other secret", async () => {
+    const secrets = [SECRET, generateSecret()];
+    server = await receiverServer({
+      auth: { method: "hmac", secret: secrets },
+      async intercept(request, response, receive) {
+        const { length } = server.requests;
+        if (length === 2) response.end = () => response.socket?.resetAndDestroy() as never;
+        if (length !== 3) return receive(request, response);
+        request.resume();
+        response.writeHead(401).end();
+      },
+    });
+    const sender = createSender({ url: server.url, signer: hmacSigner({ secret: secrets }), wait });
+    await sender.send({ a: 1 });
+    const receipt = await sender.send({ a: 2 });
+    expect(receipt).toMatchObject({ outcome: "accepted", status: 409 });
+    expect(receipt.attempts).toHaveLength(1);
+    expect([...server.runs.values()]).toEqual([1, 1]);
   });
 
   it("is a duplicate when the id was used before the first attempt", async () => {

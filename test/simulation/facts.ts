@@ -69,6 +69,7 @@ export interface Seen {
   readonly status?: number;
   /** What the answer says in the listener's scheme: the event was taken, now or before, or is refused for good. */
   readonly means?: "accepted" | "known" | "refused" | undefined;
+  /** Whether a request of the attempt was made in two copies, of which one may have been taken. */
   readonly resent?: boolean;
   readonly retryAfterMs?: number;
   readonly hasWrongTime?: boolean;

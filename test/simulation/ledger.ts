@@ -354,7 +354,7 @@ export class Ledger {
   }
 
   answered(held: Held | undefined, seen: Omit<Seen, "at">): void {
-    if (held) held.last = { ...seen, at: this.storeNow() };
+    if (held) held.last = { ...seen, resent: seen.resent || held.last?.resent || false, at: this.storeNow() };
   }
 
   ran(listener: string, id: string, body: Uint8Array): void {
