@@ -117,7 +117,8 @@ it("metrics tell the backlog, what was enqueued, and how deliveries ended", asyn
   outbox.start();
   const points = async () => {
     await reader.forceFlush();
-    const found = metrics.getMetrics().at(-1)?.scopeMetrics[0]?.metrics ?? [];
+    const scopes = metrics.getMetrics().at(-1)?.scopeMetrics ?? [];
+    const found = scopes.find(({ scope }) => scope.name === "test")?.metrics ?? [];
     return (name: string, attributes: object = {}) =>
       found
         .find(({ descriptor }) => descriptor.name === `hookproof.outbox.${name}`)
