@@ -11,7 +11,7 @@ import type { Delivery, OutboxAttempt } from "./records.js";
 export const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
 
-/** A call that has failed is tried again sooner, unless there is nothing left that it is needed for. */
+/** So long a call counts as failing: it is tried again sooner, unless there is nothing left that it is needed for. */
 const FAILS_FOR_MS = 30_000;
 
 /** Failures are told so often at most: calls may fail in turns, each with words of its own, or one and not the next. */
@@ -35,7 +35,7 @@ export class StoreCalls {
   #pauseMs = 0;
   /** The calls that fail, and when each did last. */
   readonly #failing = new Map<CallName, number>();
-  /** What was told of a failure last and when, and whether its end was not. */
+  /** What was told of a failure last, and when; `isOut` until its end is told. */
   #told: { readonly words: string; readonly at: number; readonly isOut: boolean } | undefined;
 
   constructor(context: {
