@@ -195,3 +195,23 @@ itWithPrometheus("a listener is down, and its only event waits, while it is trie
   }
   expect(scrapes.firing()).toEqual({ HookproofEventsWait: [[21, 35]], HookproofListenerDown: [[10, 35]] });
 });
+
+itWithPrometheus(
+  "dead letters of before fire once more after Prometheus had no figures, as the page says",
+  async () => {
+    const { worker, scrapes } = await watched();
+    const a = { url: "https://a.example/lst_1", listener: "a", delivery: 1, attempts: 1, ageMs: 1 } as const;
+    worker.observe({ ...a, type: "delivery-ended", eventId: "1", outcome: "dead", code: "REQUEST_REFUSED" });
+    const page = await (await fetch(`${worker.url}/metrics`)).text();
+    for (const [minutes, text] of [
+      [30, page],
+      [12, ""],
+      [30, page],
+    ] as const)
+      for (let left = minutes * EVERY_MINUTE; left > 0; left--) scrapes.add(text);
+    expect(scrapes.firing().HookproofDeadLetters).toEqual([
+      [0, 14],
+      [50, 56],
+    ]);
+  },
+);
