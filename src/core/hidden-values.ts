@@ -121,7 +121,8 @@ function plain(reading: Plain): Plain {
 
 /** Without what ends the lines in which base64 is written. */
 function joined(reading: Plain): Plain {
-  return rewritten(reading, /(?<=[\w+/-]{40})(?:\s|\\[nr])+/g, () => "");
+  // The look ahead comes first: looking back 40 characters at each place is 30 times the work.
+  return rewritten(reading, /(?=[\s\\])(?<=[\w+/-]{40})(?:\s|\\[nr])+/g, () => "");
 }
 
 /** Where a part stands, as places in the text as it was. */

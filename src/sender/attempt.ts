@@ -71,7 +71,12 @@ type Correction = "clock" | "secret";
 
 /** The result of one request: an answer, or a code and the error. */
 type RequestResult =
-  | { readonly sentAt: number; readonly response: TransportResponse; readonly signed: SignedParts }
+  | {
+      readonly sentAt: number;
+      readonly response: TransportResponse;
+      readonly signed: SignedParts;
+      readonly cause?: undefined;
+    }
   | {
       readonly sentAt: number;
       readonly response?: undefined;
@@ -124,16 +129,11 @@ async function attempt(
     if (change) {
       settings = { ...settings, ...change };
       changes = { ...changes, ...change };
+      const { offsetMs, secretIndex } = settings;
       const isClock = "offsetMs" in change;
       corrected.push(isClock ? "clock" : "secret");
-      if (isClock) observe?.({ ...subject, type: "clock-corrected", offsetMs: settings.offsetMs });
-      else
-        observe?.({
-          ...subject,
-          type: "secret-switched",
-          secretIndex: settings.secretIndex,
-          promoted: false,
-        });
+      if (isClock) observe?.({ ...subject, type: "clock-corrected", offsetMs });
+      else observe?.({ ...subject, type: "secret-switched", secretIndex, promoted: false });
       continue;
     }
     const classification = classified(context, result, {
@@ -150,11 +150,9 @@ async function attempt(
     const timing = { number, startedAt, durationMs: monotonicMs(clock) - started };
     const record = recordOf(result, timing, classification, corrected);
     const answer = result.response && answerLine(result.response, headers, result.signed);
-    if (answer !== undefined) Object.defineProperty(record, "answer", { value: answer, enumerable: false });
+    if (answer !== undefined) Object.defineProperty(record, "answer", { value: answer });
     tellEnded(context, request, record, classification);
-    return result.response
-      ? { record, classification, mayHaveArrived, response: result.response }
-      : { record, classification, mayHaveArrived, cause: result.cause };
+    return { record, classification, mayHaveArrived, response: result.response, cause: result.cause };
   }
 }
 
