@@ -128,6 +128,7 @@ describe("output in a terminal", () => {
     expect(lines).toContain('\u001b[36m"alg"\u001b[39m:\u001b[32m"ES256"\u001b[39m');
     expect(lines).toContain("\u001b[36miss\u001b[39m");
     expect((await seen(["inspect", join(home, "token")])).join("\n")).toContain('{"alg":"ES256"');
+    await send("lst_1");
     expect((await seen(["events", "list"], 80, "--color")).join("\n")).toContain(
       "\u001b[36mnext:\u001b[39m \u001b[1mhookproof",
     );

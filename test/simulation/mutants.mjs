@@ -550,6 +550,14 @@ export const MUTANTS = [
     instead: "at",
   },
   {
+    name: "a retry waits from its claim on, though the attempt took longer than the step",
+    from: "the page",
+    store: "memory",
+    file: "src/outbox/memory/store.ts",
+    text: "claimedAt: Math.max(entry.claimedAt ?? 0, this.#clock.now()),",
+    instead: "",
+  },
+  {
     name: "a clock that was put back is not followed (finding 6)",
     from: "the review",
     store: "sqlite",

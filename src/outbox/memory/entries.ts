@@ -97,7 +97,7 @@ export interface MemoryEntry {
   /** The heaps and queues of its listener say of a waiting one whether it is `later`, `aside` or `parked`. */
   state: Exclude<State, "new" | "later" | "aside" | "parked">;
   enqueuedAt: number;
-  /** When it was last claimed. */
+  /** When it was last claimed, or when its last attempt was noted. */
   claimedAt?: number | undefined;
   /** When it was due at first. */
   readyAt: number;

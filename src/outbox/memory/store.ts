@@ -127,6 +127,7 @@ class MemoryStore implements Store {
     this.#change(lease, attempt, (entry) => ({
       state: "waiting",
       at: at - stepBack(lease.expiresAt - entry.at),
+      claimedAt: Math.max(entry.claimedAt ?? 0, this.#clock.now()),
     }));
 
   readonly fail: Store["fail"] = async (lease, failure) =>

@@ -174,8 +174,8 @@ export function leasesOf(database: Database, names: OutboxNames): Leases {
     async reschedule(lease, at, attempt) {
       const times = { at: new Date(at).toISOString(), held_until: new Date(lease.expiresAt).toISOString() };
       const input = { ...named(lease), ...times, attempt: attemptText(attempt) };
-      const change = `due_at = ${aboveFloor(names, DUE)}, token = NULL, leased_until = NULL, ${HISTORY},
-        state = ${openState("e.ordering_key", DUE)}`;
+      const change = `due_at = ${aboveFloor(names, DUE)}, claimed_at = greatest(e.claimed_at, now()),
+        token = NULL, leased_until = NULL, ${HISTORY}, state = ${openState("e.ordering_key", DUE)}`;
       return (await giveBack([input], change)) > 0;
     },
     async fail(lease, { reason, code, attempt, blocksKey }) {

@@ -136,8 +136,9 @@ export function leasesOf(db: SqliteDatabase): Leases {
     deliver: `UPDATE hookproof_outbox
       SET state = ${DELIVERED}, turn = NULL, ended_at = ?, outcome = ?, ${REMEMBERED}, ${FREED} ${HELD} ${CHANGED}`,
     reschedule: `UPDATE hookproof_outbox
-      SET due_at = ${DUE}, visible_at = ${DUE}, turn = iif(${DUE} > later AND ordering_key IS NULL, ${LATER}, turn),
-        ${REMEMBERED}, ${FREED} FROM (SELECT ? AS at, ? AS later, ? AS until) AS given ${HELD} RETURNING 1`,
+      SET due_at = ${DUE}, visible_at = ${DUE}, claimed_at = max(claimed_at, now),
+        turn = iif(${DUE} > now + ${LATER_MS} AND ordering_key IS NULL, ${LATER}, turn),
+        ${REMEMBERED}, ${FREED} FROM (SELECT ? AS at, ? AS now, ? AS until) AS given ${HELD} RETURNING 1`,
     fail: `UPDATE hookproof_outbox SET state = ${DEAD}, turn = iif(?, turn, NULL), ended_at = ?, reason = ?, code = ?,
         ${FREED} ${HELD} ${CHANGED}`,
     remember: `UPDATE hookproof_outbox SET ${REMEMBERED} ${HELD} RETURNING 1`,
@@ -155,8 +156,7 @@ export function leasesOf(db: SqliteDatabase): Leases {
       return rows.length;
     },
     reschedule: (lease, at, attempt, now) =>
-      ask("reschedule", JSON.stringify(attempt), at, now + LATER_MS, lease.expiresAt, ...held(lease)).length >
-      0,
+      ask("reschedule", JSON.stringify(attempt), at, now, lease.expiresAt, ...held(lease)).length > 0,
     fail(lease, { reason, code, attempt, blocksKey }, now) {
       if (attempt) ask("remember", JSON.stringify(attempt), ...held(lease));
       const rows = ask<ChangedRow>("fail", blocksKey ? 1 : 0, now, reason, code, ...held(lease));

@@ -38,7 +38,7 @@ export const IS_HELD = "(paused_at IS NOT NULL OR rest_until > ?)";
  *   a change. A dead letter that blocks its key keeps its turn, so that the index of keys finds it.
  * - `ready_at` is when an event was due at first: its age counts from then.
  * - `visible_at` is when an event may be claimed: when it is due, or when its lease expires.
- * - `claimed_at` is when an event was last claimed, `rested_at` when a rest was last noted. The clock was last seen at `seen_at`; see clock.ts.
+ * - `claimed_at` is when an event was last claimed or rescheduled, `rested_at` when a rest was last noted. The clock was last seen at `seen_at`; see clock.ts.
  * - `sent_before` says whether there was an attempt before the current one, so that `release` can restore that.
  * - Bodies have a table of their own, because the other columns change several times. A body that several events have,
  *   one for each of several listeners, is in the table of shared ones.

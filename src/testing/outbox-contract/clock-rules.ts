@@ -76,6 +76,22 @@ export const clockRules = [
       expectSame("after ten minutes", texts(claimed).sort(), ["leased", "resting", "retried"]);
     },
   ),
+  rule("a retry waits as long as it was to, though its attempt took longer than the step", async (trial) => {
+    const { store, subject, put, take, takeOne } = trial;
+    await store.followClock();
+    await put(event("one"));
+    const { lease, now } = await takeOne();
+    await subject.passTime(HOUR_MS / 2); // as on a machine that stood still
+    await store.followClock();
+    const at = await store.now();
+    // Where the stored times were moved and not the clock, the lease ends as much sooner.
+    const expiresAt = lease.expiresAt - (HOUR_MS / 2 - (at - now));
+    await store.reschedule({ ...lease, expiresAt }, at + 10 * SECOND_MS, failed(1));
+    await subject.passTime(-HOUR_MS / 3);
+    await store.followClock();
+    await subject.passTime(12 * SECOND_MS);
+    expectSame("claimed", texts(await take()), ["one"]);
+  }),
   rule("an attempt that is under way when the clock is put back ends as ever", async (bench) => {
     const { store, subject, put, take, takeOne, deliver } = bench;
     await store.followClock();

@@ -70,7 +70,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
     });
 
     it("wakes nobody when it looks for due events and finds a paused listener with an event under way", async () => {
-      const store = openStore();
+      const store = openStore({ pollMs: 600_000 }); // the first look for other processes' commits wakes
       await store.enqueue([storedEvent("lst_1")]);
       expect(await claimAll(store)).toHaveLength(1);
       await store.pause("lst_1");
