@@ -166,6 +166,9 @@ export function stepBack(sooner: number): number {
 /** How often the time at which the clock was seen is stored. */
 export const CLOCK_SEEN_MS = 60_000;
 
+/** Where nobody has seen the clock for longer, what was written meanwhile tells whether it was put back. */
+export const CLOCK_UNSEEN_MS = 2 * CLOCK_SEEN_MS;
+
 /** A time that lies further ahead of the clock than this was written before the clock was put back. */
 export const CLOCK_AHEAD_MS = 1_000;
 

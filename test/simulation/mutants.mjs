@@ -485,8 +485,8 @@ export const MUTANTS = [
     ],
     [
       "the fence is out of reschedule",
-      "${FREED} FROM (SELECT ? AS at, ? AS later, ? AS until) AS given ${HELD} RETURNING 1",
-      "${FREED} FROM (SELECT ? AS at, ? AS later, ? AS until) AS given WHERE seq = ? AND ? <> '' AND id = ? AND listener = ? AND state = 0 RETURNING 1",
+      "${FREED} FROM (SELECT ? AS at, ? AS now, ? AS until) AS given ${HELD} RETURNING 1",
+      "${FREED} FROM (SELECT ? AS at, ? AS now, ? AS until) AS given WHERE seq = ? AND ? <> '' AND id = ? AND listener = ? AND state = 0 RETURNING 1",
     ],
     [
       "the fence is out of fail",
@@ -548,6 +548,14 @@ export const MUTANTS = [
     file: "src/outbox/memory/store.ts",
     text: "at: at - stepBack(lease.expiresAt - entry.at)",
     instead: "at",
+  },
+  {
+    name: "a clock that was put back while nobody looked is not followed",
+    from: "the page",
+    store: "memory",
+    file: "src/outbox/memory/store.ts",
+    text: "if (now - this.#seenAt > CLOCK_UNSEEN_MS)",
+    instead: "if (now < 0)",
   },
   {
     name: "a retry waits from its claim on, though the attempt took longer than the step",

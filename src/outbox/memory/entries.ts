@@ -87,6 +87,13 @@ export function followClock(entry: MemoryEntry, now: number): void {
     };
 }
 
+/** The latest time at which something of an event that has not ended was noted, by the clock of then. */
+export function lastNoted(entries: readonly MemoryEntry[]): number {
+  const times = ({ enqueuedAt, claimedAt = 0, firstAttemptAt = 0 }: MemoryEntry) =>
+    Math.max(enqueuedAt, claimedAt, firstAttemptAt);
+  return entries.filter(isUnfinished).reduce((last, entry) => Math.max(last, times(entry)), 0);
+}
+
 /** What the memory store knows of one event. */
 export interface MemoryEntry {
   event: OutboxEvent;

@@ -68,6 +68,13 @@ export class MemoryHolds {
     this.#held.set(listener, rest);
   }
 
+  /** The latest time at which a rest was noted, by the clock of then. */
+  lastNoted(): number {
+    let last = 0;
+    for (const { restedAt = 0 } of this.#held.values()) last = Math.max(last, restedAt);
+    return last;
+  }
+
   /** Follows a clock that was last seen at `seenAt` and was put back to `now`. */
   followClock(seenAt: number, now: number): void {
     const follow = (time: number) => (time > seenAt ? time - (seenAt - now) : Math.min(time, now));

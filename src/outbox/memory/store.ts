@@ -2,7 +2,15 @@
 import { type Clock, systemClock } from "../../core/clock.js";
 import { newEventId } from "../../core/event.js";
 import { checkOptions } from "../../core/options.js";
-import { CLOCK_STEP_MS, eventName, inTurn, newEvents, stepBack, unknownListeners } from "../engine.js";
+import {
+  CLOCK_STEP_MS,
+  CLOCK_UNSEEN_MS,
+  eventName,
+  inTurn,
+  newEvents,
+  stepBack,
+  unknownListeners,
+} from "../engine.js";
 import type { ClaimShare, OutboxStore } from "../outbox-store.js";
 import { allowedBy, paceAfter } from "../rate.js";
 import type {
@@ -22,6 +30,7 @@ import {
   isOf,
   isPastWindow,
   isUnfinished,
+  lastNoted,
   lease,
   type MemoryEntry,
   matches,
@@ -213,6 +222,8 @@ class MemoryStore implements Store {
 
   readonly followClock: Store["followClock"] = async () => {
     const now = this.#clock.now();
+    if (now - this.#seenAt > CLOCK_UNSEEN_MS)
+      this.#seenAt = Math.max(this.#seenAt, lastNoted(this.#all()), this.#held.lastNoted());
     const backMs = this.#seenAt - now;
     if (backMs <= CLOCK_STEP_MS) {
       this.#seenAt = Math.max(this.#seenAt, now);

@@ -1,6 +1,6 @@
 // Lets go on what waits in PostgreSQL when its clock is put back.
 import { type Database, rowsOf } from "../../postgres/database.js";
-import { CLOCK_AHEAD_MS, CLOCK_SEEN_MS, CLOCK_STEP_MS } from "../engine.js";
+import { CLOCK_AHEAD_MS, CLOCK_SEEN_MS, CLOCK_STEP_MS, CLOCK_UNSEEN_MS } from "../engine.js";
 import type { OutboxNames } from "./names.js";
 import { ms } from "./rows.js";
 
@@ -32,6 +32,30 @@ const FOLLOWED = `${past("enqueued_at")}, ${past("claimed_at")}, ${FIRST},
       THEN CASE WHEN e.claimed_at > ${AHEAD} THEN now() + greatest(e.due_at - e.claimed_at, interval '0') ELSE e.due_at END
     ELSE least(e.due_at, now()) END`;
 
+/** The first block of each part of the table. */
+async function partsOf(database: Database, event: string): Promise<number[]> {
+  const [size] = await database.read<{ blocks: number }>(
+    `SELECT (pg_relation_size('${event}'::regclass) / current_setting('block_size')::int)::float8 AS blocks`,
+  );
+  return Array.from({ length: Math.ceil((size?.blocks ?? 0) / BLOCKS) }, (_, part) => part * BLOCKS);
+}
+
+/** Whether a row is in the part of the table that begins with this block. */
+const isIn = (from: number) => `e.ctid >= '(${from},0)'::tid AND e.ctid < '(${from + BLOCKS},0)'::tid`;
+
+/** Takes for seen what the clock was when something was last noted of what has not ended. */
+async function seeWhatWasNoted(database: Database, { event, listener, clock }: OutboxNames): Promise<void> {
+  const see = (last: string, from: string) =>
+    database.script([
+      `UPDATE ${clock} c SET seen_at = noted.at FROM (SELECT max(${last}) AS at FROM ${from}) AS noted
+       WHERE noted.at > c.seen_at AND noted.at - now() > ${CLOCK_STEP_MS} * interval '1 ms'`,
+    ]);
+  await see("rested_at", listener);
+  const last = "greatest(e.enqueued_at, e.claimed_at, e.first_attempt_at)";
+  for (const from of await partsOf(database, event))
+    await see(last, `${event} e WHERE ${isIn(from)} AND e.ended_at IS NULL`);
+}
+
 /** See `OutboxStore.followClock`. */
 export function clockFollower(database: Database, names: OutboxNames): () => Promise<number> {
   const { event, listener, floor, clock } = names;
@@ -42,7 +66,7 @@ export function clockFollower(database: Database, names: OutboxNames): () => Pro
     const results = await database.script([
       `WITH stale AS MATERIALIZED (
          SELECT e.ctid FROM ${event} e
-         WHERE e.ctid >= '(${from},0)'::tid AND e.ctid < '(${from + BLOCKS},0)'::tid AND ${STALE}),
+         WHERE ${isIn(from)} AND ${STALE}),
        free AS MATERIALIZED (
          SELECT e.ctid FROM ${event} e WHERE e.ctid = ANY (ARRAY(SELECT ctid FROM stale)) FOR UPDATE SKIP LOCKED),
        done AS (
@@ -54,11 +78,8 @@ export function clockFollower(database: Database, names: OutboxNames): () => Pro
   }
 
   async function followEvents(): Promise<number> {
-    const [size] = await database.read<{ blocks: number }>(
-      `SELECT (pg_relation_size('${event}'::regclass) / current_setting('block_size')::int)::float8 AS blocks`,
-    );
     let held = 0;
-    for (let from = 0; from < (size?.blocks ?? 0); from += BLOCKS) held += await followPart(from);
+    for (const from of await partsOf(database, event)) held += await followPart(from);
     return held;
   }
 
@@ -83,10 +104,18 @@ export function clockFollower(database: Database, names: OutboxNames): () => Pro
     });
   }
 
-  return async () => {
-    const [seen] = await database.read<{ back: boolean; old: boolean }>(
-      `SELECT ${isBack} AS back, now() - seen_at >= ${CLOCK_SEEN_MS} * interval '1 ms' AS old FROM ${clock}`,
+  const isOlder = (ms: number) => `now() - seen_at > ${ms} * interval '1 ms'`;
+  const look = () =>
+    database.read<{ back: boolean; old: boolean; unseen: boolean }>(
+      `SELECT ${isBack} AS back, ${isOlder(CLOCK_SEEN_MS)} AS old, ${isOlder(CLOCK_UNSEEN_MS)} AS unseen FROM ${clock}`,
     );
+
+  return async () => {
+    let [seen] = await look();
+    if (seen?.unseen) {
+      await seeWhatWasNoted(database, names);
+      [seen] = await look();
+    }
     if (seen?.old) await database.script([`UPDATE ${clock} SET seen_at = now() WHERE seen_at < now()`]);
     if (!seen?.back || (await followEvents()) > 0) return 0;
     return followListeners();

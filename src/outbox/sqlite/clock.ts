@@ -1,7 +1,7 @@
 // Lets go on what waits in SQLite when the clock is put back.
 import { nextTurn } from "../../core/clock.js";
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
-import { CLOCK_AHEAD_MS, CLOCK_SEEN_MS, CLOCK_STEP_MS } from "../engine.js";
+import { CLOCK_AHEAD_MS, CLOCK_SEEN_MS, CLOCK_STEP_MS, CLOCK_UNSEEN_MS } from "../engine.js";
 import type { Access } from "./dead-letters.js";
 import { PENDING } from "./schema.js";
 
@@ -38,6 +38,9 @@ export function clockFollower(
 ): () => Promise<number> {
   const ask = preparedQueries(db, {
     seen: "SELECT seen_at FROM hookproof_outbox_clock",
+    noted: `SELECT max(max(enqueued_at, coalesce(claimed_at, 0), coalesce(first_attempt_at, 0))) AS at
+      FROM hookproof_outbox WHERE seq > ? AND seq <= ? AND state = ${PENDING}`,
+    rested: "SELECT max(rested_at) AS at FROM hookproof_outbox_listeners",
     next: "SELECT max(seq) AS seq FROM (SELECT seq FROM hookproof_outbox WHERE seq > ? ORDER BY seq LIMIT ?)",
   });
   const change = preparedChanges(db, {
@@ -53,6 +56,8 @@ export function clockFollower(
       SET seen_at = min(seen_at - (seen - now), now), started_at = started_at - (seen - now)
       FROM (SELECT ? AS now, ? AS seen) WHERE seen_at > now`,
   });
+  const nextPage = (after: number) => ask<{ seq: number | null }>("next", after, PAGE)[0]?.seq ?? undefined;
+  const timeOf = (rows: readonly { at: number | null }[]) => rows[0]?.at ?? Number.NEGATIVE_INFINITY;
   const seenAt = () => ask<{ seen_at: number }>("seen")[0]?.seen_at ?? Number.NEGATIVE_INFINITY;
 
   function see(now: number): void {
@@ -60,7 +65,27 @@ export function clockFollower(
     change("see", now);
   }
 
+  /** The latest time at which something was noted of what has not ended, by the clock of then. */
+  async function lastNoted(): Promise<number> {
+    let last = reading(() => timeOf(ask("rested")));
+    let place: number | undefined = 0;
+    while (place !== undefined) {
+      const after: number = place;
+      place = reading(() => {
+        const to = nextPage(after);
+        if (to !== undefined) last = Math.max(last, timeOf(ask("noted", after, to)));
+        return to;
+      });
+      await nextTurn();
+    }
+    return last;
+  }
+
   return async () => {
+    if (clock.now() - reading(seenAt) > CLOCK_UNSEEN_MS) {
+      const last = await lastNoted();
+      if (last - clock.now() > CLOCK_STEP_MS) await changing(() => see(Math.max(last, seenAt())));
+    }
     const [now, seen] = [clock.now(), reading(seenAt)];
     if (seen - now <= CLOCK_STEP_MS) {
       // Not at each look: a commit wakes the other processes.
@@ -71,7 +96,7 @@ export function clockFollower(
     while (place !== undefined) {
       const after: number = place;
       place = await changing(() => {
-        const last = ask<{ seq: number | null }>("next", after, PAGE)[0]?.seq ?? undefined;
+        const last = nextPage(after);
         if (last !== undefined) change("follow", clock.now(), clock.now() + CLOCK_AHEAD_MS, after, last);
         return last;
       });

@@ -92,6 +92,23 @@ export const clockRules = [
     await subject.passTime(12 * SECOND_MS);
     expectSame("claimed", texts(await take()), ["one"]);
   }),
+  rule("a clock that was put back while nobody looked is followed all the same", async (trial) => {
+    const { store, subject, put, take, takeOne } = trial;
+    await store.followClock();
+    await subject.passTime(HOUR_MS / 2);
+    await put(event("tried"));
+    const { lease, now } = await takeOne();
+    await store.reschedule(lease, now, failed(1));
+    await put(event("new"), event("resting", { listener: OTHER_LISTENER }));
+    await store.rest(OTHER_LISTENER, SECOND_MS);
+    await subject.passTime(-HOUR_MS / 3);
+    const backMs = await store.followClock();
+    expectSame("about 20 minutes", backMs > 19 * 60 * SECOND_MS && backMs < 21 * 60 * SECOND_MS, true);
+    expectSame("and once", await store.followClock(), 0);
+    await subject.passTime(2 * SECOND_MS);
+    const claimed = await take(9, [LISTENER, OTHER_LISTENER]);
+    expectSame("claimed", texts(claimed).sort(), ["new", "resting", "tried"]);
+  }),
   rule("an attempt that is under way when the clock is put back ends as ever", async (bench) => {
     const { store, subject, put, take, takeOne, deliver } = bench;
     await store.followClock();
