@@ -31,11 +31,11 @@ const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", qu
  * ```
  */
 export function withoutValues(text: string, values: readonly string[], hidden = "[…]"): string {
-  const once = plain({ text, starts: undefined });
-  const readings: readonly Plain[] = [{ text, starts: undefined }, once, plain(once), joined(once)];
+  const once = plain({ text });
+  const readings: readonly Plain[] = [{ text }, once, plain(once), joined(once)];
   const found = [...new Set(values.flatMap(partsOf))]
     .filter((part) => part.length >= MIN_VALUE)
-    .flatMap((part) => [part, plain({ text: part, starts: undefined }).text, ...codings(part)])
+    .flatMap((part) => [part, plain({ text: part }).text, ...codings(part)])
     .flatMap((form) => readings.flatMap((reading) => places(reading, form)))
     .sort(([one], [other]) => one - other);
   let shown = "";
@@ -80,7 +80,7 @@ function codings(value: string): string[] {
 /** A text in which nothing is escaped any more, and where each of its characters begins in the text as it was. */
 interface Plain {
   readonly text: string;
-  readonly starts: readonly number[] | undefined;
+  readonly starts?: readonly number[];
 }
 
 /** A text with what each piece that a pattern finds stands for in its place, or nothing. */
