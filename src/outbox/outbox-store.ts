@@ -146,8 +146,8 @@ export interface OutboxStore<Tx = unknown> {
   now(): Promise<number>;
   /**
    * Finds out whether the store's clock was put back by more than a few seconds, and lets go on what waits for times of
-   * before: what was due is due, a retry or a rest lasts no longer than it was to, and ages count from now. A time that
-   * was given as `deliverAt` stays. Resolves to the milliseconds by which it was put back, about; 0 if it was not, or if
+   * before: what was due is due, a retry or a rest lasts no longer than it was to, and ages count from now. Where it was
+   * not called for two minutes, what was written meanwhile tells. A time that was given as `deliverAt` stays. Resolves to the milliseconds by which it was put back, about; 0 if it was not, or if
    * another worker has seen to it.
    */
   followClock(): Promise<number>;

@@ -89,8 +89,10 @@ export function followClock(entry: MemoryEntry, now: number): void {
 
 /** The latest time at which something of an event that has not ended was noted, by the clock of then. */
 export function lastNoted(entries: readonly MemoryEntry[]): number {
-  const times = ({ enqueuedAt, claimedAt = 0, firstAttemptAt = 0 }: MemoryEntry) =>
-    Math.max(enqueuedAt, claimedAt, firstAttemptAt);
+  const times = ({ enqueuedAt, claimedAt = 0, firstAttemptAt = 0, ...entry }: MemoryEntry) => {
+    const isRedriven = entry.attempt > 0 && entry.attempt === entry.attemptsBeforeRedrive;
+    return Math.max(enqueuedAt, claimedAt, firstAttemptAt, isRedriven ? entry.at : 0);
+  };
   return entries.filter(isUnfinished).reduce((last, entry) => Math.max(last, times(entry)), 0);
 }
 

@@ -68,10 +68,11 @@ export class MemoryHolds {
     this.#held.set(listener, rest);
   }
 
-  /** The latest time at which a rest was noted, by the clock of then. */
+  /** The latest time at which something was noted of a listener, by the clock of then. */
   lastNoted(): number {
     let last = 0;
-    for (const { restedAt = 0 } of this.#held.values()) last = Math.max(last, restedAt);
+    for (const { restedAt = 0, unknown, paused } of this.#held.values())
+      last = Math.max(last, restedAt, unknown?.since ?? 0, paused?.since ?? 0);
     return last;
   }
 

@@ -43,15 +43,16 @@ async function partsOf(database: Database, event: string): Promise<number[]> {
 /** Whether a row is in the part of the table that begins with this block. */
 const isIn = (from: number) => `e.ctid >= '(${from},0)'::tid AND e.ctid < '(${from + BLOCKS},0)'::tid`;
 
-/** Takes for seen what the clock was when something was last noted of what has not ended. */
+/** Takes for seen what the clock was when something was last noted of a listener or of what has not ended. */
 async function seeWhatWasNoted(database: Database, { event, listener, clock }: OutboxNames): Promise<void> {
   const see = (last: string, from: string) =>
     database.script([
       `UPDATE ${clock} c SET seen_at = noted.at FROM (SELECT max(${last}) AS at FROM ${from}) AS noted
        WHERE noted.at > c.seen_at AND noted.at - now() > ${CLOCK_STEP_MS} * interval '1 ms'`,
     ]);
-  await see("rested_at", listener);
-  const last = "greatest(e.enqueued_at, e.claimed_at, e.first_attempt_at)";
+  await see("greatest(rested_at, unknown_since, paused_at)", listener);
+  const last = `greatest(e.enqueued_at, e.claimed_at, e.first_attempt_at,
+    CASE WHEN e.attempts > 0 AND e.attempts = e.attempts_before_redrive THEN e.due_at END)`; // when it was redriven
   for (const from of await partsOf(database, event))
     await see(last, `${event} e WHERE ${isIn(from)} AND e.ended_at IS NULL`);
 }

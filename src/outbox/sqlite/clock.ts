@@ -31,6 +31,17 @@ const FOLLOW = `UPDATE hookproof_outbox SET
       ELSE min(visible_at, now) END
   FROM (SELECT ? AS now, ? AS ahead) WHERE seq > ? AND seq <= ? AND ${STALE}`;
 
+/** When something of an event that has not ended was noted last; the last one is when it was redriven. */
+const NOTED = `SELECT max(max(enqueued_at, coalesce(claimed_at, 0), coalesce(first_attempt_at, 0),
+    iif(attempts > 0 AND attempts = attempts_before_redrive, due_at, 0))) AS at
+  FROM hookproof_outbox WHERE seq > ? AND seq <= ? AND state = ${PENDING}`;
+
+const FOLLOW_LISTENERS = `UPDATE hookproof_outbox_listeners SET
+    rest_until = iif(rested_at > now, rest_until - (rested_at - now), rest_until), rested_at = min(rested_at, now),
+    unknown_until = iif(unknown_until > seen, unknown_until - (seen - now), min(unknown_until, now)),
+    unknown_since = min(unknown_since, now), paused_at = min(paused_at, now)
+  FROM (SELECT ? AS now, ? AS seen) WHERE max(coalesce(rested_at, 0), unknown_until, coalesce(unknown_since, 0), coalesce(paused_at, 0)) > now`;
+
 /** See `OutboxStore.followClock`. */
 export function clockFollower(
   db: SqliteDatabase,
@@ -38,20 +49,16 @@ export function clockFollower(
 ): () => Promise<number> {
   const ask = preparedQueries(db, {
     seen: "SELECT seen_at FROM hookproof_outbox_clock",
-    noted: `SELECT max(max(enqueued_at, coalesce(claimed_at, 0), coalesce(first_attempt_at, 0))) AS at
-      FROM hookproof_outbox WHERE seq > ? AND seq <= ? AND state = ${PENDING}`,
-    rested: "SELECT max(rested_at) AS at FROM hookproof_outbox_listeners",
+    noted: NOTED,
+    held: `SELECT max(max(coalesce(rested_at, 0), coalesce(unknown_since, 0), coalesce(paused_at, 0))) AS at
+      FROM hookproof_outbox_listeners`,
     next: "SELECT max(seq) AS seq FROM (SELECT seq FROM hookproof_outbox WHERE seq > ? ORDER BY seq LIMIT ?)",
   });
   const change = preparedChanges(db, {
     forget: "DELETE FROM hookproof_outbox_clock",
     see: "INSERT INTO hookproof_outbox_clock VALUES (?)",
     follow: FOLLOW,
-    listeners: `UPDATE hookproof_outbox_listeners SET
-        rest_until = iif(rested_at > now, rest_until - (rested_at - now), rest_until), rested_at = min(rested_at, now),
-        unknown_until = iif(unknown_until > seen, unknown_until - (seen - now), min(unknown_until, now)),
-        unknown_since = min(unknown_since, now), paused_at = min(paused_at, now)
-      FROM (SELECT ? AS now, ? AS seen) WHERE max(coalesce(rested_at, 0), unknown_until, coalesce(unknown_since, 0), coalesce(paused_at, 0)) > now`,
+    listeners: FOLLOW_LISTENERS,
     workers: `UPDATE hookproof_outbox_workers
       SET seen_at = min(seen_at - (seen - now), now), started_at = started_at - (seen - now)
       FROM (SELECT ? AS now, ? AS seen) WHERE seen_at > now`,
@@ -65,9 +72,9 @@ export function clockFollower(
     change("see", now);
   }
 
-  /** The latest time at which something was noted of what has not ended, by the clock of then. */
+  /** The latest time at which something was noted of a listener or of what has not ended, by the clock of then. */
   async function lastNoted(): Promise<number> {
-    let last = reading(() => timeOf(ask("rested")));
+    let last = reading(() => timeOf(ask("held")));
     let place: number | undefined = 0;
     while (place !== undefined) {
       const after: number = place;
