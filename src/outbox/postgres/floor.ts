@@ -18,6 +18,12 @@ import { type OutboxNames, OWN_NAMES } from "./names.js";
 /** So many blocks of events that a walk reads are many: about 15,000 entries. */
 export const SLOW_BLOCKS = 300;
 
+/** Where a walk over several listeners is slow, each that took more than so many blocks of it is noted. */
+const NOTED_BLOCKS = SLOW_BLOCKS / 10;
+
+/** With so many floors, only a listener that is slow by itself gets one: each is looked below in turn, and read by each claim. */
+const MANY_FLOORS = 1_000;
+
 /** A floor is at least so far below the time, so that transactions which are as short never store below it. */
 const LAG_MS = 2_000;
 
@@ -86,7 +92,8 @@ export function passedSql(names: OutboxNames, listeners: string, before: string)
           ORDER BY n.due_at LIMIT 1) next ON true)
       SELECT json_agg(p) AS passed FROM (
         SELECT listener, since, due_from, read - lag(read, 1, ${before}) OVER (ORDER BY place) AS cost
-        FROM walked) p WHERE p.cost > ${SLOW_BLOCKS}`;
+        FROM walked) p WHERE p.cost > ${SLOW_BLOCKS} OR p.cost > ${NOTED_BLOCKS} AND (p.due_from IS NOT NULL
+        OR (SELECT count(*) FROM (SELECT FROM ${floor} LIMIT ${MANY_FLOORS}) f) < ${MANY_FLOORS})`;
 }
 
 /** Raises the floors of those of the listeners whose walks are slow, outside the function `claim`. */

@@ -121,6 +121,8 @@ const STEPS: readonly ((names: OutboxNames) => string)[] = [
     DROP INDEX ${names.schema}.event_ripe;
     CREATE INDEX event_ripe ON ${names.event} (due_at) WHERE ${LATER_OF_ALL};
     ${unsettledFunction(names)}`,
+  // Whose floors a slow claim of many listeners notes.
+  claimFunction,
 ];
 
 /** Gives the roles that may use one table the same rights on another one, or workers would stand still after a step. */

@@ -51,6 +51,34 @@ describeWith("postgresql", postgres)("while a snapshot is held", () => {
     expect((await blocks(claiming({ concurrency: 5 }))) - before).toBeLessThan(2.5 * once + 50);
   });
 
+  /** Leaves what a hundred delivered events of each of sixty listeners leave; the claim of all of them. */
+  async function deliverOfMany(): Promise<string> {
+    await query(`INSERT INTO hookproof.event (id, listener, state, digest, due_at)
+        SELECT gen_random_uuid(), 'listener ' || n % 60, 'waiting', 'bulk', now() - interval '1 min'
+        FROM generate_series(1, 6000) n;
+      DELETE FROM hookproof.event WHERE digest = 'bulk'`);
+    const wanted = Array.from({ length: 60 }, (_, place) => {
+      return { place, listener: `listener ${place}`, most: 10, window_ms: 1e9, burst: 1 };
+    });
+    return `SELECT * FROM hookproof.claim('${JSON.stringify(wanted)}', 10, 60000, gen_random_uuid())`;
+  }
+
+  it("a claim of many listeners notes each whose walk is long where all of them together are", async () => {
+    const claim = await deliverOfMany();
+    expect(await blocks(claim)).toBeGreaterThan(4_000);
+    await query(claim);
+    expect(await blocks(claim)).toBeLessThan(500);
+  });
+
+  it("where there are a thousand floors, only a listener that is slow by itself gets one", async () => {
+    const claim = await deliverOfMany();
+    await query(`INSERT INTO hookproof.floor (listener, due_from, bounds, looked_to, look_at, noted_at)
+      SELECT 'old ' || n, now() - interval '1 h', '{}', now(), now(), now() FROM generate_series(1, 1000) n`);
+    await query(claim);
+    expect(await floors()).toHaveLength(1_000);
+    await withFloor();
+  });
+
   it("the look for leases that have run out reads none that runs", async () => {
     const before = await blocks("SELECT hookproof.unsettled('-infinity', '-infinity', '-infinity')");
     await query(`INSERT INTO hookproof.event (id, listener, state, digest, token, leased_until)

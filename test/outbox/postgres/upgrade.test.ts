@@ -108,7 +108,7 @@ describeWith("postgresql", postgres)("tables of version 1", () => {
   it("are brought up by one of many processes that start at once", async () => {
     const others = Array.from({ length: 8 }, () => postgresStore({ pool }));
     await Promise.all(others.map((one) => one.enqueue([outboxEvent("one")])));
-    expect(await version()).toEqual([{ version: 6 }]);
+    expect(await version()).toEqual([{ version: 7 }]);
     const { pending = 0, inFlight = 0 } =
       (await store.stats()).find(({ listener }) => listener === "orders") ?? {};
     expect(pending + inFlight).toBe(15);
@@ -148,7 +148,7 @@ describeWith("postgresql", postgres)("tables of version 1", () => {
     // As the message says.
     const cli = fileURLToPath(new URL("../../../cli/bin/hookproof.cjs", import.meta.url));
     execFileSync(process.execPath, [cli, "outbox", "create", "--outbox", postgres?.url ?? ""]);
-    expect(await version()).toEqual([{ version: 6 }]);
+    expect(await version()).toEqual([{ version: 7 }]);
     const fewRights = postgresStore({ pool: few });
     await fewRights.enqueue([outboxEvent("one")]);
     await fewRights.alive({ id: outboxEvent("any").id, name: "web 1", runsForMs: 0 });
