@@ -22,6 +22,20 @@ describe("the list of rows", () => {
     expect(after[0]).toBe(before[0]);
   });
 
+  it("begins with nothing, and may become nothing", () => {
+    expect(numbers(mergeRows([], [row(1), row(3), row(2)]))).toEqual([3, 2, 1]);
+    expect(numbers(appendRows([], [row(2), row(1)]))).toEqual([2, 1]);
+    expect(dropRows([row(5), row(3)], 5)).toEqual([]);
+  });
+
+  it("has the newest once where only its state is another, and is itself where nothing is", () => {
+    const before = [row(2), row(1)];
+    const after = mergeRows(before, [row(2, { reason: "another" })]);
+    expect(numbers(after)).toEqual([2, 1]);
+    expect(after[0]?.reason).toBe("another");
+    expect(dropRows(before, 0)).toBe(before);
+  });
+
   it("is no longer than the server's", () => {
     const many = Array.from({ length: 5_000 }, (_, n) => row(n + 1)).reverse();
     const after = mergeRows(many, [row(5_001)]);
@@ -53,6 +67,8 @@ describe("the rows in sight", () => {
     ["above", 2, 520, 104],
     ["in sight", 12, 520, 520],
     ["below", 30, 520, 31 * 52 - 520],
+    ["cut at the top", 9, 520, 9 * 52],
+    ["cut at the bottom", 20, 550, 21 * 52 - 520],
   ])("move as little as needed for a row that is %s", (_where, index, top, expected) => {
     expect(scrollTopFor(index, top, 520)).toBe(expected);
   });
@@ -76,12 +92,19 @@ describe("the time line", () => {
     expect(bars.at(-1)?.counts.accepted).toBe(1);
     expect(bars.at(-2)?.counts.refused).toBe(1);
     expect([bars[0]?.counts.duplicate, bars[0]?.counts.failed]).toEqual([1, 1]);
+    expect([bars[0]?.from, bars.at(-1)?.from]).toEqual([now - 59_000, now]);
   });
 
   it("reaches back to the oldest answer, in round steps", () => {
     const { stepMs, bars } = bucketsOf([{ at: now - 3_600_000, status: 400 }], now);
     expect(stepMs).toBe(120_000);
     expect(bars.reduce((sum, { counts }) => sum + counts.malformed, 0)).toBe(1);
+  });
+
+  it("leaves out what is older than its widest step reaches", () => {
+    const { stepMs, bars } = bucketsOf([{ at: now - 90 * 86_400_000, status: 200 }], now);
+    expect(stepMs).toBe(86_400_000);
+    expect(bars.every(({ counts }) => counts.accepted === 0)).toBe(true);
   });
 
   it("shows answers of the future in the last bar", () => {

@@ -4,11 +4,11 @@ import { asCommand } from "../../service/inspector/copy/as-command.js";
 import { asCurl } from "../../service/inspector/copy/as-curl.js";
 import { asProgram } from "../../service/inspector/copy/as-program.js";
 import { asTest } from "../../service/inspector/copy/as-test.js";
-import { decode, fromBase64, hexDump, sizeOf, toBase64 } from "../../service/inspector/text/bytes.js";
+import { decode, fromBase64, hexDump, hexOf, sizeOf, toBase64 } from "../../service/inspector/text/bytes.js";
 import { type DiffLine, diffLines } from "../../service/inspector/text/diff-lines.js";
-import { prettyJson } from "../../service/inspector/text/pretty-json.js";
-import { minutesAndSeconds } from "../../service/inspector/text/time.js";
-import { visible } from "../../service/inspector/text/visible.js";
+import { isJson, prettyJson } from "../../service/inspector/text/pretty-json.js";
+import { ago, dateAndTime, minutesAndSeconds, timeOfDay } from "../../service/inspector/text/time.js";
+import { hasHidden, visible } from "../../service/inspector/text/visible.js";
 import fc from "../kit/fast-check.js";
 
 describe("a copied curl command", () => {
@@ -93,6 +93,22 @@ describe("invisible characters are shown", () => {
     expect(text.endsWith("\u2400")).toBe(true);
   });
 
+  it("of thousands, each in the one sign that it has, and what is seen as it is", () => {
+    const stretches = visible(`${"\0a".repeat(1_000)}\x1fb\u200bc\n`);
+    expect(stretches.slice(0, 2)).toEqual([{ text: "U+0000", hidden: "U+0000" }, { text: "a" }]);
+    expect(stretches.slice(2_000)).toEqual([{ text: "\u241fb‹U+200B›c‹⏎\n›" }]);
+    expect(visible("\0a".repeat(1_000))).toHaveLength(2_000);
+  });
+
+  it("and a text that was set on lines here keeps its lines", () => {
+    expect(visible("a\n\tb", "on-lines")).toEqual([
+      { text: "a\n" },
+      { text: "→\t", hidden: "tab" },
+      { text: "b" },
+    ]);
+    expect([hasHidden("a b"), hasHidden("a\u202eb")]).toEqual([false, true]);
+  });
+
   it("spaces too, where bytes count", () => {
     expect(visible("a  b", "bytes")).toEqual([{ text: "a" }, { text: "··", hidden: "space" }, { text: "b" }]);
   });
@@ -112,6 +128,19 @@ describe("bytes", () => {
       0xa0,
       0x80,
     ]);
+  });
+
+  it.each(["é", "€", "\u0800", "😀", "\u{10000}", "\u{10ffff}", "\x7f", "\ufeff"])(
+    "%j is one character between bytes that are none, and by itself",
+    (character) => {
+      const bytes = Uint8Array.of(0xff, ...Buffer.from(character), 0x80);
+      expect(decode(bytes)).toEqual([Uint8Array.of(0xff), character, Uint8Array.of(0x80)]);
+      expect(decode(Buffer.from(character))).toEqual([character]);
+    },
+  );
+
+  it("have two digits each where they are no text", () => {
+    expect([hexOf(Uint8Array.of(0xff)), hexOf(Uint8Array.of(0x0a))]).toEqual(["\\xff", "\\x0a"]);
   });
 
   it("are all kept, whatever they are", () => {
@@ -134,6 +163,12 @@ describe("bytes", () => {
     );
   });
 
+  it("that are at the ends of ASCII are dots or themselves in a dump, and nothing is nothing", () => {
+    expect(hexDump(Uint8Array.of(0x1f, 0x20, 0x7e, 0x7f))).toBe(`00000000  1f 20 7e 7f${" ".repeat(39)}. ~.`);
+    expect(hexDump(new Uint8Array())).toBe("");
+    expect(hexDump(Buffer.from("0123456789abcdef")).split("\n")).toHaveLength(1);
+  });
+
   it("travel as base64", () => {
     expect(toBase64("é\n")).toBe(Buffer.from("é\n").toString("base64"));
     expect([...fromBase64("w6kK")]).toEqual([0xc3, 0xa9, 0x0a]);
@@ -142,6 +177,7 @@ describe("bytes", () => {
   it.each([
     [0, "0 B"],
     [1023, "1023 B"],
+    [1024, "1.0 KB"],
     [65_536, "64.0 KB"],
   ])("%i bytes are %s", (bytes, text) => expect(sizeOf(bytes)).toBe(text));
 });
@@ -178,6 +214,36 @@ describe("JSON on lines", () => {
     ]);
   });
 
+  it("tells numbers from words, and has no piece without text", () => {
+    expect(prettyJson('[-1,"2t",null, true,false]')).toEqual([
+      { text: "[\n  " },
+      { text: "-1", kind: "number" },
+      { text: ",\n  " },
+      { text: '"2t"', kind: "string" },
+      { text: ",\n  " },
+      { text: "null", kind: "word" },
+      { text: ",\n  " },
+      { text: "true", kind: "word" },
+      { text: ",\n  " },
+      { text: "false", kind: "word" },
+      { text: "\n]" },
+    ]);
+    expect(prettyJson(" 7 ")).toEqual([{ text: "7", kind: "number" }]);
+  });
+
+  it("tells nothing apart where there are thousands of pieces, so that the page stays quick", () => {
+    const numbers = (count: number) => JSON.stringify(Array.from({ length: count }, (_, n) => n));
+    // Each number and what stands before it, and the end.
+    expect(prettyJson(numbers(999))).toHaveLength(1_999);
+    expect(prettyJson(numbers(1_000))).toEqual([
+      { text: JSON.stringify(JSON.parse(numbers(1_000)), null, 2) },
+    ]);
+  });
+
+  it("is told from what is none", () => {
+    expect([isJson("null"), isJson(""), isJson("{")]).toEqual([true, false, false]);
+  });
+
   it("does not grow without measure", () => {
     const depth = 5_000;
     const deep = "[".repeat(depth) + "]".repeat(depth);
@@ -206,16 +272,72 @@ describe("differences", () => {
     ]);
   });
 
-  it("give both texts back", () => {
+  /** The most lines that two lists have in common, in their order. */
+  function mostInCommon([one, ...first]: readonly string[], now: readonly string[]): number {
+    if (one === undefined) return 0;
+    const at = now.indexOf(one);
+    const without = mostInCommon(first, now);
+    return at < 0 ? without : Math.max(without, 1 + mostInCommon(first, now.slice(at + 1)));
+  }
+
+  it("are no more than there have to be, and give both texts back", () => {
     const lines = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 12 });
     fc.assert(
       fc.property(lines, lines, (first, now) => {
         const diff = diffLines(first, now);
+        expect(diff.filter(({ side }) => side === "both")).toHaveLength(mostInCommon(first, now));
         expect(diff.filter(({ side }) => side !== "this").map(({ text }) => text)).toEqual(first);
         expect(diff.filter(({ side }) => side !== "first").map(({ text }) => text)).toEqual(now);
       }),
     );
   });
+});
+
+describe("more lines than can be compared while somebody waits", () => {
+  const many = (count: number, word: string) => Array.from({ length: count }, (_, n) => `${word} ${n}`);
+  const kinds = (first: string[], now: string[]) => diffLines(first, now).map(({ side }) => side);
+
+  it("are one block after the other, between those that both begin and end with", () => {
+    const inside = (word: string) => ["{", ...many(1_001, word), "}"];
+    const sides = kinds(inside("a"), [...inside("b"), "}"]);
+    expect(sides).toEqual([
+      "both",
+      ...many(1_001, "").map(() => "first"),
+      ...many(1_002, "").map(() => "this"),
+      "both",
+    ]);
+    // One that both have is not looked for where one side has too many.
+    expect(kinds(["x", ...many(1_001, "a")], ["y", "a 7", "z"])).not.toContain("both");
+    expect(kinds(["y", "a 7", "z"], ["x", ...many(1_001, "a")])).not.toContain("both");
+  });
+
+  it("are a thousand: so many are compared", () => {
+    const thousand = many(1_000, "a");
+    expect(kinds(thousand, ["y", "a 7", "z"]).filter((side) => side === "both")).toHaveLength(1);
+    expect(kinds(["y", "a 7", "z"], thousand).filter((side) => side === "both")).toHaveLength(1);
+  });
+});
+
+describe("how long ago something was, in one unit", () => {
+  it.each([
+    [-5, "0 s ago"],
+    [59_999, "59 s ago"],
+    [60_000, "1 min ago"],
+    [3_599_999, "59 min ago"],
+    [3_600_000, "1 h ago"],
+    [172_799_999, "47 h ago"],
+    [172_800_000, "2 days ago"],
+    [900_000_000, "10 days ago"],
+  ])("%i ms: %s", (ms, text) => expect(ago(ms)).toBe(text));
+});
+
+it("a time is the reader's, with its zone, and that of UTC next to it where it is another", () => {
+  const summer = new Date(Date.UTC(2026, 6, 1, 12, 34, 56));
+  const here = summer.toTimeString().slice(0, 8);
+  expect(timeOfDay(summer.getTime())).toBe(here);
+  const whole = dateAndTime(summer.getTime());
+  expect(whole).toMatch(new RegExp(`^${summer.getDate()} Jul 2026, ${here} \\S`));
+  expect(whole.endsWith(" · 12:34:56 UTC")).toBe(here !== "12:34:56");
 });
 
 it("a countdown has minutes and seconds, and never goes below nothing", () => {

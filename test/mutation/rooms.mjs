@@ -138,9 +138,17 @@ export const rooms = /** @type {Record<string, Room>} */ ({
     cli: true,
   },
   inspector: {
-    // What the pages compute; how they look and work is looked at in a browser.
-    mutate: ["service/inspector/{copy,list,live,text,time-line}/*.ts"],
-    tests: ["test/inspector/{page-list,page-stream,page-texts,schemes}.test.ts"],
+    // What the pages compute; how they look and work is looked at in a browser, with the hooks and what reads its address.
+    mutate: [
+      "service/inspector/{copy,list,live,text,time-line}/*.ts",
+      "!service/inspector/list/use-*.ts",
+      "!service/inspector/live/page-token.ts",
+    ],
+    tests: [
+      "test/inspector/page-{calls,copies,lines,list,live,prospects,stream,texts}.test.ts",
+      "test/inspector/schemes.test.ts",
+    ],
+    slow: ["page-copies"],
     service: true,
   },
   jwks: {

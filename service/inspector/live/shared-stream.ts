@@ -27,8 +27,8 @@ interface Circle {
 }
 
 /**
- * Browsers open six connections to an origin, and a stream of events keeps one for good: the seventh tab would
- * wait for ever. So the tab that holds a lock reads the stream and hands it on; when it closes, the lock passes
+ * Browsers open six connections to an origin, and a stream of events keeps one as long as it is read: the seventh
+ * tab would wait for ever. So the tab that holds a lock reads the stream and hands it on; when it closes, the lock passes
  * to another one. Each run of a server has a lock of its own: a tab that an earlier run has left behind has another
  * token, and would hold the lock without being let in.
  */
