@@ -111,8 +111,9 @@ export const rooms = /** @type {Record<string, Room>} */ ({
   diagnose: {
     mutate: ["src/doctor/{codes,compare,diagnose,rows,texts}/**/*.ts"],
     tests: [
-      "test/doctor/diagnose/{apart,compare,describe-code,diagnose,headers,key-sets,known-mistakes}.test.ts",
-      "test/doctor/diagnose/{not-tried,proxies,search,spellings,time-zone,token-mistakes,unexplained}.test.ts",
+      "test/doctor/diagnose/{apart,compare*,describe-code,diagnose,headers,key-sets,known-mistakes}.test.ts",
+      "test/doctor/diagnose/{not-tried,rare-*,search,spellings,time-zone,token-mistakes}.test.ts",
+      "test/doctor/diagnose/unexplained.test.ts",
       "test/doctor/gathered/requests*.test.ts",
     ],
     slow: ["search", "unexplained"],
@@ -124,6 +125,8 @@ export const rooms = /** @type {Record<string, Room>} */ ({
       "test/doctor/probes/verdict.test.ts",
     ],
     slow: ["own-listener", "verdict"],
+    service: true,
+    cli: true,
   },
   "command-line": {
     // What reads strangers' texts and writes to people; commands as a whole are looked at by transcripts of processes.

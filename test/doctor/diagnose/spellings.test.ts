@@ -1,41 +1,12 @@
 // How platforms spell digests, secrets, signing inputs and bodies: each is made by node:crypto alone, and named.
-import { createHash, createHmac } from "node:crypto";
+import { createHash } from "node:crypto";
 import { diagnose } from "hookproof/diagnose";
-import { fixedClock } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
+import { body, eventId, head, idsOf, mac, secret, timestamp, url } from "./signed-wrongly.js";
 
-const secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBka--xw_R8";
-const timestamp = "1767225600";
-const eventId = "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10";
-const url = "https://tenant.example.com/api/v1/webhooks/incoming/lst_1";
-const body = '{"number":7,"cvss":{"vector":null,"score":0},"id":12,"who":"Zoë 🤨","to":"a/b","at":1.5}';
-const head = `${timestamp}.${eventId}.`;
-
-const mac = (key: string | Buffer, input: string | Buffer, hash = "sha256") =>
-  createHmac(hash, key).update(input).digest();
 const right = mac(secret, head + body);
 const pairs = (digest: Buffer) => digest.toString("hex").match(/../g) ?? [];
 const hashOf = (text: string, hash = "sha256") => createHash(hash).update(text);
-
-interface Sent {
-  readonly signature: string;
-  readonly sent?: string;
-  readonly known?: string;
-}
-
-async function idsOf({ signature, sent = body, known = secret }: Sent): Promise<string[]> {
-  const headers = {
-    "Content-Type": "application/json",
-    "Webhook-Timestamp": timestamp,
-    "Webhook-Event-Id": eventId,
-    "Webhook-Signature": signature,
-  };
-  const clock = fixedClock(Number(timestamp) * 1000);
-  const { mistakes } = await diagnose({ request: { url, headers, body: sent }, secret: known, clock });
-  const said = JSON.stringify(mistakes);
-  expect(said).not.toContain(known.trim());
-  return mistakes.map(({ id }) => id);
-}
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 // coreutils: printf %s "<the digest's hex>" | xxd -r -p | base32

@@ -92,6 +92,19 @@ const parts = (input: string) => input.split(".");
 const json = (input: string) => parts(input).map((part) => bytesOf(part).toString());
 const standard = (input: string) => parts(input).map((part) => bytesOf(part).toString("base64"));
 
+const PEM = KEYS.ES256.publicKey.export({ type: "spki", format: "pem" }).toString();
+/** What a program may hand to HMAC as the key that everybody knows. */
+const PUBLIC: readonly (readonly [what: string, key: string | Buffer])[] = [
+  ["PEM", PEM],
+  ["PEM without its last line break", PEM.trimEnd()],
+  ["PEM on one line", PEM.trimEnd().replaceAll("\n", "\\n")],
+  ["DER", KEYS.ES256.publicKey.export({ type: "spki", format: "der" })],
+  ["base64", PEM.split("\n").slice(1, -2).join("\n")],
+  ["the JWK", JSON.stringify(jwkOf("ES256"))],
+  ["x of the last key", jwkOf("EdDSA").x ?? ""],
+  ["n", jwkOf("RS256").n ?? ""],
+];
+
 describe("a token whose signature is wrong is explained by that alone, for each algorithm:", () => {
   it.each<[id: string, what: string, by: (input: string, alg: Alg) => Buffer | string]>([
     ["token-signature-of-other-text", "the claims alone", (input, alg) => signed(alg, parts(input)[1] ?? "")],
@@ -183,18 +196,33 @@ describe("a token whose signature is wrong is explained by that alone, for each 
     ],
     ["token-signature-zeros", "r without its zero", { sign: (input) => zeroAt(input, 0) }],
     ["token-signature-zeros", "s without its zero", { sign: (input) => zeroAt(input, 32) }],
+    ...([[0], [32], [0, 33]] as const).map((places): [string, string, Change] => [
+      "token-signature-zeros",
+      `with a zero at ${places.join(" and ")}`,
+      {
+        sign: (input) =>
+          places.reduce(
+            (bytes, at) => Buffer.concat([bytes.subarray(0, at), Buffer.of(0), bytes.subarray(at)]),
+            signed("ES256", input),
+          ),
+      },
+    ]),
     ["token-signature-byte-order", "s before r", { sign: (input) => swapped(signed("ES256", input)) }],
     ["token-signature-missing", "none", { sign: () => "" }],
+    ...PUBLIC.map(([what, key]): [string, string, Change] => [
+      "token-alg-hmac-public-key",
+      `the public key as secret: ${what}`,
+      { header: { alg: "HS256" }, sign: (input) => createHmac("sha256", key).update(input).digest() },
+    ]),
     [
       "token-alg-hmac-public-key",
-      "the public key as secret",
-      {
-        header: { alg: "HS256" },
-        sign: (input) =>
-          createHmac("sha256", KEYS.ES256.publicKey.export({ type: "spki", format: "pem" }))
-            .update(input)
-            .digest(),
-      },
+      "the public key as secret of HS512",
+      { header: { alg: "HS512" }, sign: (input) => createHmac("sha512", PEM).update(input).digest() },
+    ],
+    [
+      "token-alg-other",
+      "the public key, and an algorithm that is none",
+      { header: { alg: "HS256K" }, sign: (input) => createHmac("sha256", PEM).update(input).digest() },
     ],
     [
       "token-alg-hmac",
@@ -204,6 +232,12 @@ describe("a token whose signature is wrong is explained by that alone, for each 
     ["token-kid-elsewhere", "key_id", { header: { kid: undefined, key_id: "ES256" } }],
     ["token-claims-wrapped", "a member payload", { text: JSON.stringify({ payload: RIGHT }) }],
     ["token-claims-encoded-twice", "a text of JSON", { text: JSON.stringify(JSON.stringify(RIGHT)) }],
+    ["token-claims-encoded-twice", "base64 of JSON", { text: b64u(JSON.stringify(RIGHT)) }],
+    [
+      "token-claims-malformed",
+      "a text of JSON with something behind it",
+      { text: `${JSON.stringify(JSON.stringify(RIGHT))},1` },
+    ],
     ["token-claims-are-body", "the body", { text: BODY }],
   ])("%s: %s", async (ids, _, change) => {
     expect((await said(`Bearer ${token({}, change)}`)).join(" ")).toBe(ids);
@@ -246,6 +280,7 @@ describe("what stands in place of a token", () => {
 });
 
 describe("a claim", () => {
+  const bytesOfId = Buffer.from(ID.replaceAll("-", ""), "hex");
   const hashed = (data: string) => ({ htb_s256: sha(data).toString("base64url") });
   it.each<[id: string, claims: Record<string, unknown>]>([
     ["claim-htb-misnamed", { htb_s256: undefined, bodyHash: RIGHT.htb_s256 }],
@@ -261,7 +296,17 @@ describe("a claim", () => {
     ["claim-htb-hex", { htb_s256: sha(BODY).toString("hex") }],
     ["claim-jti-spelling", { jti: `evt_${ID}` }],
     ["claim-jti-spelling", { jti: Buffer.from(ID.replaceAll("-", ""), "hex").toString("base64") }],
+    ...[
+      ...[`{${ID}}`, ID.replaceAll("-", ""), `urn:uuid:${ID.toUpperCase()}`, b64u(ID)],
+      ...[b64u(bytesOfId), `${bytesOfId.toString("base64").replace(/=+$/, "")}==`],
+      ...[
+        Buffer.from(ID.replaceAll("-", "")).toString("base64"),
+        BigInt(`0x${bytesOfId.toString("hex")}`).toString(),
+      ],
+    ].map((jti): [string, Record<string, unknown>] => ["claim-jti-spelling", { jti }]),
     ["claim-jti-other", { jti: "6f0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a11" }],
+    ["claim-jti-other", { jti: ID.slice(0, -1) }],
+    ["claim-jti-other", { jti: `${b64u(bytesOfId)}=x` }],
     ["claim-exp-duration", { exp: 300 }],
     ["claim-exp-time-zone", { exp: NOW + 300 + 2 * 3600, iat: NOW + 2 * 3600 }],
     ["claim-exp-too-far", { exp: NOW + 300 + 2 * 3600 }],

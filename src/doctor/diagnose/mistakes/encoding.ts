@@ -45,7 +45,6 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     ways: [
       [1, (bytes) => concatBytes([bytes, utf8("\n")])],
       [2, (bytes) => concatBytes([bytes, utf8("\r\n")])],
-      [4, (bytes) => concatBytes([bytes, utf8(" ")])],
       [4, (bytes) => concatBytes([bytes, utf8("\0")])],
       [4, (bytes) => concatBytes([utf8("\n"), bytes])],
     ],
@@ -125,8 +124,11 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     },
     ways: [
       [1, (bytes) => withText(bytes, latin1)],
-      // Node writes the last eight bits of what Latin-1 does not have.
-      [4, (bytes) => withText(bytes, (text) => Uint8Array.from(text, (char) => char.charCodeAt(0)))],
+      // Node writes the last eight bits of what Latin-1 does not have, of both halves of a surrogate pair.
+      [
+        4,
+        (bytes) => withText(bytes, (text) => Uint8Array.from(text.split(""), (unit) => unit.charCodeAt(0))),
+      ],
     ],
   },
   {

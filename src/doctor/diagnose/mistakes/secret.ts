@@ -245,6 +245,26 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       [2, (secret) => ofDecoded(secret, (bytes) => utf8(lossyText(bytes)))],
     ],
   },
+  ...ENCODED_KEY_MISTAKES,
+  {
+    id: "secret-padding",
+    title: "Padding of the secret",
+    message:
+      "It matches if padding (=) is added to the secret or removed from it. The key is the string itself.",
+    fix: `${AS_IT_IS}, without adding or removing =.`,
+    listener: {
+      family: "key",
+      accepts: "signatures made with another padding (=) of the secret",
+      bug: "it adds or removes the padding of the secret",
+    },
+    ways: [
+      [3, (secret) => utf8(secret.endsWith("=") ? secret.replace(/(?<!=)=+$/, "") : `${secret}=`)],
+      [4, (secret) => utf8(`${secret}=`)],
+      [4, (secret) => utf8(`${secret}==`)],
+      [4, bare((secret) => utf8(secret.endsWith("=") ? secret.replace(/(?<!=)=+$/, "") : `${secret}=`))],
+    ],
+  },
+  // After those that explain the same bytes without another alphabet.
   {
     id: "secret-other-alphabet",
     title: "Secret in the other alphabet",
@@ -266,33 +286,14 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     ],
   },
   {
-    id: "secret-padding",
-    title: "Padding of the secret",
-    message:
-      "It matches if padding (=) is added to the secret or removed from it. The key is the string itself.",
-    fix: `${AS_IT_IS}, without adding or removing =.`,
-    listener: {
-      family: "key",
-      accepts: "signatures made with another padding (=) of the secret",
-      bug: "it adds or removes the padding of the secret",
-    },
-    ways: [
-      [3, (secret) => utf8(secret.endsWith("=") ? secret.replace(/(?<!=)=+$/, "") : `${secret}=`)],
-      [4, (secret) => utf8(`${secret}=`)],
-      [4, (secret) => utf8(`${secret}==`)],
-      [4, bare((secret) => utf8(secret.endsWith("=") ? secret.replace(/(?<!=)=+$/, "") : `${secret}=`))],
-    ],
-  },
-  ...ENCODED_KEY_MISTAKES,
-  {
     id: "secret-invisible-character",
     title: "An invisible character next to the secret",
     message:
       "It matches if there is a zero-width or no-break space next to the secret, as when it is copied from a page or a chat.",
     fix: "Type or copy it again, and remove what is not base64url: secret.replace(/[^\\w-]/g, '').",
     ways: [
+      [2, (secret) => (secret.includes("\u200b") ? utf8(coreOf(secret)) : undefined)],
       [3, (secret) => utf8(`${secret}\u200b`)],
-      [4, (secret) => (secret.includes("\u200b") ? utf8(coreOf(secret)) : undefined)],
       [3, (secret) => utf8(`\u200b${secret}`)],
       [3, (secret) => utf8(`${secret}\u00a0`)],
       [3, (secret) => utf8(`\u00a0${secret}`)],
