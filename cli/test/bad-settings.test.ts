@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { SETTINGS, type SettingRule } from "../src/config/settings.js";
 import { EXITS } from "../src/explain/command-line.js";
 import { run } from "../src/main.js";
@@ -11,8 +11,15 @@ import { badValuesOf, makeBadFiles } from "./kit/bad-values.js";
 import { CODES, RAW } from "./kit/raw-words.js";
 
 const folder = mkdtempSync(join(tmpdir(), "hookproof-settings-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const at = (name: string) => join(folder, name);
+// A home that is a bad name is a folder of that name, which a listener makes where it stands.
+const stood = process.cwd();
+beforeAll(() => process.chdir(at("stand")));
+afterAll(() => {
+  process.chdir(stood);
+  rmSync(folder, { recursive: true, force: true });
+});
+mkdirSync(at("stand"));
 mkdirSync(at("home"), { mode: 0o700 });
 makeBadFiles(folder);
 for (const [name, content] of Object.entries({

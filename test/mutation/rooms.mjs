@@ -121,8 +121,8 @@ export const rooms = /** @type {Record<string, Room>} */ ({
   probes: {
     mutate: ["src/doctor/probes/**/*.ts"],
     tests: [
-      "test/doctor/probes/{behaviour,joint-verdict,keys-of-their-own,own-listener,run-probes,too-old}.test.ts",
-      "test/doctor/probes/verdict.test.ts",
+      "test/doctor/probes/{answers-*,behaviour,in-front,joint-verdict,keys-of-their-own}.test.ts",
+      "test/doctor/probes/{own-listener,run-probes,too-old,verdict,wrong-requests}.test.ts",
     ],
     slow: ["own-listener", "verdict"],
     service: true,
@@ -132,9 +132,10 @@ export const rooms = /** @type {Record<string, Room>} */ ({
     // What reads strangers' texts and writes to people; commands as a whole are looked at by transcripts of processes.
     mutate: ["cli/src/{capture,config,credentials,files,input,reporters,terminal}/*.ts"],
     tests: [
-      "cli/test/{body-forms,captures,counts,exact-json,foreign-answers,given-texts,help,inspect-token}.test.ts",
-      "cli/test/{key-forms,layout,listen-forward,local-authority,named-options,odd-files,plain-http}.test.ts",
-      "cli/test/{proof,reference,reporters,request-age,typed-target,verify-known,written-files}.test.ts",
+      "cli/test/{body-forms,capture-edges,captures,counts,exact-json,foreign-answers,given-texts,help}.test.ts",
+      "cli/test/{inspect-token,key-forms,layout,listen-forward,local-authority,named-options}.test.ts",
+      "cli/test/{odd-files,other-forms,plain-http,proof,reference,reporters,request-age,test-interrupted}.test.ts",
+      "cli/test/{test-unanswered,typed-target,vectors,verify-known,write-secret,written-files}.test.ts",
     ],
     slow: ["key-forms", "odd-files"],
     service: true,

@@ -214,8 +214,9 @@ function mistakesInEventId(seen: string, eventId: string): Mistake[] {
           BigInt(`0x${digits(right)}`).toString(),
         ]
       : [];
+  // The few digits of a short id may be another one's as well.
   const isSpelling =
-    digits(left) === digits(right) ||
+    (digits(right).length > 20 && digits(left) === digits(right)) ||
     (right.length > 20 && left.includes(right)) ||
     spelled.includes(seen.replace(/(?<!=)=+$/, "")) ||
     spelled.includes(seen);

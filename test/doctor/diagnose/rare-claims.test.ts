@@ -17,11 +17,19 @@ interface Given {
   readonly claims?: (right: Record<string, unknown>) => Record<string, unknown>;
   readonly stamp?: number;
   readonly alg?: string;
+  readonly id?: string;
   readonly key?: Record<string, unknown>;
 }
 
 /** The mistakes of a token whose claims are right but for what is changed. */
-async function mistakesOf({ base = "https://a.test", claims, stamp = NOW, alg = "EdDSA", key = KEY }: Given) {
+async function mistakesOf({
+  base = "https://a.test",
+  claims,
+  stamp = NOW,
+  alg = "EdDSA",
+  id: eventId = ID,
+  key = KEY,
+}: Given) {
   const url = `${base}/api/v1/webhooks/incoming/lst_1`;
   const right = {
     ...{ sub: base, aud: url, exp: NOW + 300, jti: ID, htm: "POST" },
@@ -32,7 +40,7 @@ async function mistakesOf({ base = "https://a.test", claims, stamp = NOW, alg = 
   const headers = {
     "Content-Type": "application/json",
     "Webhook-Timestamp": String(stamp),
-    "Webhook-Event-Id": ID,
+    "Webhook-Event-Id": eventId,
     Authorization: `Bearer ${token}`,
   };
   const request = { method: "POST", url, headers, body: "{}" };
@@ -110,6 +118,25 @@ describe("a published key that cannot be one is named by what is seen of it:", (
     const found = (await mistakesOf({ alg, key })).find((one) => one.id === id);
     expect(found?.message).toMatch(said);
   });
+});
+
+describe("an id that is short", () => {
+  const of = async (id: string, jti: string) =>
+    (await idsOf({ id, claims: () => ({ jti }) })).filter((one) => one.startsWith("claim-jti"));
+
+  it("is another one in any other text: what is around it may be there by chance", async () => {
+    expect(await of("evt-1", "my-evt-1")).toEqual(["claim-jti-other"]);
+    expect(await of("abcdef", Buffer.from("abcdef").toString("base64url"))).toEqual(["claim-jti-other"]);
+    expect(await of("test-1", "evt-1")).toEqual(["claim-jti-other"]);
+    expect(await of("evt-1", "EVT-1")).toEqual([]);
+    expect(await of(ID, `my-${ID}`)).toEqual(["claim-jti-spelling"]);
+  });
+});
+
+it("that a request is old by now comes last: every recorded one comes to it", async () => {
+  const ids = await idsOf({ stamp: NOW - 900, claims: () => ({ jti: "another", exp: NOW - 600 }) });
+  expect(ids.slice(0, 1)).toEqual(["claim-jti-other"]);
+  expect(ids.slice(1).sort()).toEqual(["claim-exp-clock-behind", "timestamp-stale"]);
 });
 
 it("a header that is there several times says how often", async () => {
