@@ -114,6 +114,7 @@ export const rooms = /** @type {Record<string, Room>} */ ({
       "test/doctor/diagnose/{apart,compare*,describe-code,diagnose,headers,key-sets,known-mistakes}.test.ts",
       "test/doctor/diagnose/{not-tried,rare-*,search,spellings,time-zone,token-mistakes}.test.ts",
       "test/doctor/diagnose/unexplained.test.ts",
+      "test/doctor/languages.test.ts",
       "test/doctor/gathered/requests*.test.ts",
     ],
     slow: ["search", "unexplained"],
