@@ -47,7 +47,7 @@ function filesIn(folder: string, ending = /\.tsx?$/): SourceFile[] {
   const url = new URL(`${folder}/`, root);
   if (!existsSync(url)) return [];
   return readdirSync(url, { recursive: true, encoding: "utf8" })
-    .filter((name) => ending.test(name))
+    .filter((name) => ending.test(name) && !name.includes("node_modules"))
     .map((name) => ({ path: `${folder}/${name}`, text: readFileSync(new URL(name, url), "utf8") }));
 }
 
@@ -56,7 +56,7 @@ const files = ["src", "service/src", "service/inspector", "cli/src"].flatMap((fo
   filesIn(folder, /\.(?:tsx?|js)$/),
 );
 
-const isHelper = ({ path }: SourceFile) => !/\.test\.ts$|node_modules/.test(path);
+const isHelper = ({ path }: SourceFile) => !path.endsWith(".test.ts");
 
 describe("the house as it stands", () => {
   it("is read: every room of the rules has files, and every room is in the rules", () => {

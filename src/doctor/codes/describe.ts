@@ -65,7 +65,10 @@ export interface StatusDescription {
   readonly status: number;
   /** What it means, in one sentence. */
   readonly message: string;
-  /** What usually leads to it, the likeliest first; empty for a success, and where the service is at fault. */
+  /**
+   * What usually leads to it, the likeliest first; empty for a success, for 409, 429 and 431, whose message says it, and
+   * where the service is at fault.
+   */
   readonly causes: readonly string[];
   /** What to do about it. */
   readonly fix: string;

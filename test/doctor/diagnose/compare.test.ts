@@ -35,8 +35,16 @@ it("says that two requests are equal", async () => {
   expect(await ids({ headers: Object.entries(HEADERS), body: bytes })).toEqual([]);
 });
 
+it("compares requests without a Host, as a capture may have lost it", async () => {
+  expect(await ids({}, { headers: without("Host") })).toEqual([]);
+  expect(await ids({ body: "" }, { headers: without("Host") })).toEqual(["body-lost"]);
+});
+
 it("reads both sides strictly", async () => {
   await expect(compare({ sent: SENT, received: {} as never })).rejects.toThrow(/^received\.headers must be/);
+  await expect(compare({ sent: { ...SENT, headers: null as never }, received: SENT })).rejects.toThrow(
+    /^sent\.headers must be/,
+  );
   const body = { a: 1 } as never;
   await expect(compare({ sent: { ...SENT, body }, received: SENT })).rejects.toThrow(/^sent\.body must be/);
 });
@@ -266,6 +274,9 @@ it("gives every change an id of its own, a fix, and shows no value", async () =>
   expect(new Set(named.map(({ id }) => id)).size).toBe(named.length);
   for (const { fix, message } of changes)
     expect([fix, message]).toEqual([expect.stringMatching(/\.$/), expect.stringMatching(/\.$/)]);
+  // Anything may do these; of every other change somebody is named who does it.
+  const byAnything = ["other-headers", "body-compressed", "body-changed"];
+  expect(changes.filter(({ by }) => by.length === 0).map(({ id }) => id)).toEqual(byAnything);
   const secret = "s3cr3t-s3cr3t-s3cr3t";
   const sent = {
     ...SENT,

@@ -102,3 +102,22 @@ it.each(["typ", "alg", "kid"])("a token whose %s is an object without a text is 
   const { mistakes } = await diagnose({ request: { headers, body: "{}" }, listener, clock });
   expect(mistakes.map(({ id }) => id)).toContain("claim-sub-missing");
 });
+
+it("what is no token is told by its parts, and what is too long by its length", async () => {
+  const said = async (token: string) => {
+    const request = { headers: { Authorization: `Bearer ${token}` }, body: "{}" };
+    const keys = localKeys({ keys: [] });
+    const listener = {
+      id: "lst_1",
+      baseUrl: "https://t.example.com",
+      auth: { method: "jwt", keys },
+    } as const;
+    const { mistakes } = await diagnose({ request, listener, clock });
+    return mistakes.find(({ id }) => id === "token-malformed")?.message;
+  };
+  const opaque = "abcdefghijklmnop";
+  expect(await said(opaque)).toMatch(/ It has 1 part\.$/);
+  expect(await said(`${opaque}.${opaque}.${opaque}.${opaque}`)).toMatch(/ It has 4 parts\.$/);
+  expect(await said(opaque.repeat(512))).toMatch(/ It has 1 part\.$/);
+  expect(await said(`${opaque.repeat(512)}a`)).toMatch(/ It has 8193 characters; 8192 are the most\.$/);
+});

@@ -65,6 +65,14 @@ describe("a right digest in another spelling has that mistake alone:", () => {
     },
   );
 
+  it("a digest that was encoded up to three times more is read, and not a fourth time", async () => {
+    const encoded = (times: number) =>
+      Array.from({ length: times }).reduce<string>((text) => base64(text), right.toString("base64url"));
+    for (const times of [1, 2, 3])
+      expect(await idsOf({ signature: encoded(times) })).toEqual(["signature-encoded-twice"]);
+    expect(await idsOf({ signature: encoded(4) })).not.toContain("signature-encoded-twice");
+  });
+
   it.each(["md5", "sha1", "sha384", "sha512"])("signature-%s", async (hash) => {
     const signature = mac(secret, head + body, hash).toString("hex");
     expect(await idsOf({ signature })).toEqual([`signature-${hash}`, "signature-hex"]);
@@ -128,6 +136,18 @@ describe("another input than the right one is named:", () => {
     expect((await idsOf({ signature: mac(secret, input).toString("base64url") }))[0]).toBe(id);
   });
 
+  it.each([
+    ...["body", "payload", "data"].map((name) => ["eventId", name] as const),
+    ...["body", "payload"].flatMap((name) => [["event_id", name] as const, ["id", name] as const]),
+  ])("input-as-json: timestamp, %s and %s", async (id, name) => {
+    for (const given of [body, JSON.parse(body) as object]) {
+      const signed = JSON.stringify({ timestamp, [id]: eventId, [name]: given });
+      expect((await idsOf({ signature: mac(secret, signed).toString("base64url") }))[0]).toBe(
+        "input-as-json",
+      );
+    }
+  });
+
   it("hash-instead-of-hmac: the body and the secret", async () => {
     for (const text of [body + secret, secret + body, `${body}.${secret}`, secret + head + body + secret])
       expect(await idsOf({ signature: hashOf(text).digest("base64url") })).toEqual(["hash-instead-of-hmac"]);
@@ -150,12 +170,39 @@ describe("a body that is written otherwise is named:", () => {
       `${FILE}\n`.replaceAll("\n", "\r\n"),
       FILE.replaceAll("\n", ""),
     ],
+    ...(
+      [
+        ["three blanks", '{\n   "a": [ 1, 2 ],\n   "b": { "c": 3 }\n}'],
+        ["tabs", '{\n\t"a": [ 1, 2 ],\n\t"b": {\n\t\t"c": 3 }\n}'],
+        ["a list", '[\n   { "a": 1 },\n   { "b": [ ] }\n]'],
+      ] as const
+    ).map(([how, text]): [string, string, string, string] => [
+      "body-line-breaks-removed",
+      `curl -d @file, by hand with ${how}`,
+      text,
+      text.replaceAll("\n", ""),
+    ]),
     ["body-indented", "an editor on Windows", `${FILE}\n`.replaceAll("\n", "\r\n")],
     ["body-member-added", "the last one", body.replace(',"at":1.5', "")],
     ["body-member-moved", "the first one", `${body.slice(0, -1).replace('"number":7,', "")},"number":7}`],
     ["body-other-values", "NaN", body.replace("null", "NaN")],
+    ["body-other-values", "NaN of Python", '{"score": NaN, "n": 1}', '{"score":null,"n":1}'],
+    [
+      "body-numbers-as-text",
+      "numbers, sent as texts",
+      '{"price":19.99,"n":-7}',
+      '{"price":"19.99","n":"-7"}',
+    ],
+    ["body-empty-object", "of a body of one member", "{}", '{"a":1}'],
+    ["body-one-member", "the text in an envelope", "a text", '{"id":1,"record":"a text"}'],
     ["body-sent-as-form", "in a field", body, `payload=${encodeURIComponent(body)}`],
     ["body-sent-as-form", "its fields", '{"type":"a","user":"u 1"}', "type=a&user=u+1"],
+    [
+      "body-stringified-twice",
+      "by .NET, which escapes by numbers",
+      '"{\\u0022a\\u0022:\\u0022x \\u0026 \\u00EB\\u0022}"',
+      '{"a":"x & ë"}',
+    ],
     ["body-html-escaped", "an Encoder of Go", '{"a":"\\u003cb\\u003e"}\n', '{"a":"<b>"}'],
     ["body-ascii-escaped", ".NET", '{"a":"it\\u0027s \\u002B \\u0022q\\u0022"}', '{"a":"it\'s + \\"q\\""}'],
   ])("%s: %s", async (id, _, signed, sent = body) => {

@@ -333,6 +333,19 @@ describe("a claim", () => {
   });
 });
 
+it("a token of another event is named as that, with what else is wrong in it", async () => {
+  const ofOther = {
+    jti: "6f0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a11",
+    htb_s256: sha(`{"type":"user.created"}`).toString("base64url"),
+  };
+  expect(await said(`Bearer ${token(ofOther)}`)).toEqual(["token-reused"]);
+  expect(await said(`Bearer ${token({ ...ofOther, exp: NOW - 60 })}`)).toEqual([
+    "token-reused",
+    "claim-exp-past",
+  ]);
+  expect(await said(`Bearer ${token({}, { text: "1" })}`)).toEqual(["token-claims-malformed"]);
+});
+
 describe("a published key", () => {
   const [ec, rsa, ed] = SET.keys as [Record<string, string>, Record<string, string>, Record<string, string>];
   const recoded = (key: Record<string, string>, change: (bytes: Buffer) => string) =>
