@@ -133,9 +133,9 @@ export const rooms = /** @type {Record<string, Room>} */ ({
     // What reads strangers' texts and writes to people; commands as a whole are looked at by transcripts of processes.
     mutate: ["cli/src/{capture,config,credentials,files,input,reporters,terminal}/*.ts"],
     tests: [
-      "cli/test/{body-forms,capture-edges,captures,counts,exact-json,foreign-answers,given-texts,help}.test.ts",
+      "cli/test/{body-forms,capture-*,captures,counts,exact-json,foreign-answers,given-texts,help}.test.ts",
       "cli/test/{inspect-token,key-forms,layout,listen-forward,local-authority,named-options}.test.ts",
-      "cli/test/{odd-files,other-forms,plain-http,proof,reference,reporters,request-age,test-interrupted}.test.ts",
+      "cli/test/{odd-files,other-forms,plain-http,proof,reference,reporters,request-age,small-rooms,test-interrupted}.test.ts",
       "cli/test/{test-unanswered,typed-target,vectors,verify-known,write-secret,written-files}.test.ts",
     ],
     slow: ["key-forms", "odd-files"],
