@@ -78,7 +78,6 @@ describeWith("postgresql", postgres)("with statistics", () => {
   async function filled(analyzed: "never" | "while there were only ends" | "full"): Promise<string> {
     held = await heldOutbox(postgres?.url ?? "");
     await held.end();
-    await held.query("ALTER TABLE hookproof.event SET (autovacuum_enabled = off)");
     await held.query(`CREATE FUNCTION hookproof.fill(name text, n int, state text, due timestamptz = now(), key text = NULL,
         first timestamptz = NULL, leased timestamptz = NULL, ended timestamptz = NULL) RETURNS void LANGUAGE sql AS $$
       INSERT INTO hookproof.event (id, listener, state, digest, due_at, ordering_key, first_attempt_at, leased_until, token, claimed_at, ended_at)
