@@ -24,19 +24,26 @@ mkdirSync(out, { recursive: true });
 
 const stage = mkdtempSync(join(tmpdir(), "hookproof-pack-"));
 try {
-  for (const folder of FOLDERS) console.log(pack(folder));
+  // Each call of npm takes a second: one lists all files, one packs all packages.
+  const listed = npmPack(FOLDERS, "--dry-run");
+  const staged = FOLDERS.map((folder, index) => stagePackage(folder, listed[index].files));
+  for (const { filename } of npmPack(staged, "--pack-destination", resolve(out))) console.log(filename);
 } finally {
   rmSync(stage, { recursive: true });
 }
 
-/** Packs one package and gives the tarball's name. @param {string} folder */
-function pack(folder) {
+/**
+ * Writes what is published of a package into a folder, which it gives.
+ *
+ * @param {string} folder
+ * @param {{ path: string }[]} files
+ */
+function stagePackage(folder, files) {
   const from = join(ROOT, folder);
   const manifest = JSON.parse(readFileSync(join(from, "package.json"), "utf8"));
   if (repository !== "" && tag !== `v${manifest.version}`)
     throw new Error(`--tag is ${tag}, but ${manifest.name} has version ${manifest.version}`);
   const to = join(stage, manifest.name);
-  const [{ files }] = npmPack(from, "--dry-run");
   for (const { path } of files) {
     mkdirSync(dirname(join(to, path)), { recursive: true });
     if (repository !== "" && path.endsWith(".md"))
@@ -44,14 +51,16 @@ function pack(folder) {
     else cpSync(join(from, path), join(to, path));
   }
   writeFileSync(join(to, "package.json"), `${JSON.stringify(published(manifest, folder), null, 2)}\n`);
-  const [{ filename }] = npmPack(to, "--pack-destination", resolve(out));
-  return filename;
+  return to;
 }
 
-/** @param {string} folder @param {string[]} more */
-function npmPack(folder, ...more) {
-  const args = ["pack", folder, "--ignore-scripts", "--json", ...more];
-  return JSON.parse(execFileSync("npm", args, { cwd: ROOT, encoding: "utf8", stdio: "pipe" }));
+/** @param {string[]} folders in whose order npm answers @param {string[]} more */
+function npmPack(folders, ...more) {
+  const paths = folders.map((folder) => resolve(ROOT, folder));
+  const args = ["pack", ...paths, "--ignore-scripts", "--json", ...more];
+  return JSON.parse(
+    execFileSync("npm", args, { cwd: ROOT, encoding: "utf8", stdio: "pipe", maxBuffer: 2 ** 26 }),
+  );
 }
 
 /**

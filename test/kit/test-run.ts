@@ -21,11 +21,11 @@ const ROOM_BYTES = 64 * 1024 * 1024;
 const RUN = "hookproof-test-run-";
 
 /**
- * What may be left in it: the certificates of the run (certificates.ts), and what other people's programs leave: caches of tsx
- * and Node, the browser's own, and what a killed go run built.
+ * What may be left in it: the certificates of the run (certificates.ts) and its packages (packed-packages.ts), and what other
+ * people's programs leave: caches of tsx and Node, the browser's own, and what a killed go run built.
  */
 const MAY_STAY =
-  /^(?:certificates\.json$|tsx-\d+|node-compile-cache|\.?org\.chromium\.|\.com\.google\.|playwright|v8-compile-cache|go-build\d+)/;
+  /^(?:certificates\.json$|packed$|tsx-\d+|node-compile-cache|\.?org\.chromium\.|\.com\.google\.|playwright|v8-compile-cache|go-build\d+)/;
 
 /**
  * Before the first test file: gives the run a folder of its own for temporary files, and removes those of runs that were

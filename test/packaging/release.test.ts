@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { requirePackage, root } from "../kit/built-package.js";
 import { itWith, LONG } from "../kit/needs.js";
-import { packPackages, REPOSITORY, VERSION } from "./packed-packages.js";
+import { packNow, REPOSITORY, VERSION } from "./packed-packages.js";
 
 interface Manifest {
   readonly name: string;
@@ -124,7 +124,7 @@ interface Packed {
 function pack(): Packed[] {
   const folder = mkdtempSync(join(tmpdir(), "hookproof-packed-"));
   try {
-    return Object.values(packPackages(folder)).map((tarball) => {
+    return Object.values(packNow(folder)).map((tarball) => {
       const tar = (...args: string[]) => execFileSync("tar", args, { encoding: "utf8" });
       const textOf = (path: string) => tar("-xzOf", tarball, `package/${path}`);
       const paths = tar("-tzf", tarball)
