@@ -122,7 +122,7 @@ function git(...args) {
 function typesOf(project) {
   const info = `node_modules/.cache/hookproof-types/${project.replaceAll("/", "-")}.tsbuildinfo`;
   const kept = ["--incremental", "--tsBuildInfoFile", info];
-  return run("node_modules/typescript/bin/tsc", "-p", project, "--noEmit", ...kept);
+  return run("node_modules/typescript-7/bin/tsc", "-p", project, "--noEmit", ...kept);
 }
 
 /** @param {string[]} args @returns {Promise<Ended>} */

@@ -13,7 +13,7 @@ const COMPILERS = {
   "TypeScript 5.4": "node_modules/typescript-5-4",
   "TypeScript 5.9": "test/types/compilers/node_modules/typescript-5-9",
   "TypeScript 6": "node_modules/typescript",
-  "TypeScript 7": "test/types/compilers/node_modules/typescript-7",
+  "TypeScript 7": "node_modules/typescript-7",
 };
 const MODULES = { NodeNext: "nodenext", bundler: "esnext" };
 
