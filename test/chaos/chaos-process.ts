@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Hindrance } from "./outbox-judge.js";
 
 /** A process of a chaos run. */
 export interface ChaosProcess {
@@ -10,6 +11,23 @@ export interface ChaosProcess {
   signal(signal: "SIGSTOP" | "SIGCONT"): void;
   /** Kills the process, or asks it to end; resolves when it has. */
   end(signal?: "SIGKILL"): Promise<void>;
+}
+
+/** A while by the machine's clock. */
+interface While {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What a process says that kept it from work (hindrances.mjs). */
+export interface ToldHindrance {
+  readonly starved?: While;
+  readonly hindrance?: Pick<Hindrance, "kind"> & While;
+}
+
+/** The same while by the clock of this process. */
+export function here({ from, to }: While): While {
+  return { from: from - performance.timeOrigin, to: to - performance.timeOrigin };
 }
 
 /** Starts a script of this folder, which tells lines of JSON: `{"ready":true}` first. */

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { heldPort, listenOnHeld } from "../kit/held-port.mjs";
 import { FAILURES } from "../kit/receiver-failures.js";
 import { seededRandom } from "../kit/seed.mjs";
+import { lapses } from "./lapses.js";
 import type { Hindrance } from "./outbox-judge.js";
 
 const FAILING_SHARE = 0.3;
@@ -15,12 +16,6 @@ const TOLERANCE_S = 300;
 export const IN_TIME_MS = 300;
 /** An answer that was written so shortly before the receiver went down may have been lost on its way. */
 const LOST_ON_THE_WAY_MS = 200;
-/** A process that did nothing for so long has requests waiting, and needs some time for them. */
-const STARVED_MS = 400;
-const BREATH_MS = 20;
-/** A shorter one hinders nobody. */
-const HINDERED_MS = 50;
-const CATCHES_UP_WITHIN_MS = 2_000;
 
 export type ListenerName = "taking" | "refusing";
 
@@ -69,31 +64,6 @@ export interface ChaosReceiver {
   /** Breaks every connection, and is not there for a while. */
   goDown(ms: number): Promise<void>;
   stop(): Promise<void>;
-}
-
-/** When this process was let do nothing: what it answers then may meet a sender that has given up. */
-function lapses(): {
-  ended(): number;
-  lagMs(): number;
-  readonly standstills: readonly Hindrance[];
-  stop(): void;
-} {
-  let [last, ended] = [performance.now(), Number.NEGATIVE_INFINITY];
-  const lags: number[] = [];
-  const standstills: Hindrance[] = [];
-  const timer = setInterval(() => {
-    const now = performance.now();
-    if (now - last > STARVED_MS) ended = now;
-    if (now - last > HINDERED_MS) standstills.push({ kind: "standstill", from: last, to: now });
-    lags.push(now - last - BREATH_MS);
-    last = now;
-  }, BREATH_MS);
-  return {
-    standstills,
-    lagMs: () => lags.sort((a, b) => a - b)[Math.floor(0.95 * lags.length)] ?? 0,
-    ended: () => (performance.now() - last > STARVED_MS ? performance.now() : ended),
-    stop: () => clearInterval(timer),
-  };
 }
 
 type Open = { -readonly [Field in keyof SeenRequest]: SeenRequest[Field] };
@@ -179,8 +149,7 @@ export async function chaosReceiver(
       seen.answeredAt = endedAt;
       seen.asksToWait = /Retry-After of/.test(chosen?.[0] ?? "");
       const isInTime = performance.now() - seen.at < IN_TIME_MS;
-      seen.isKnown =
-        !ACCEPTS.test(chosen?.[0] ?? "") && isInTime && seen.at > lapse.ended() + CATCHES_UP_WITHIN_MS;
+      seen.isKnown = !ACCEPTS.test(chosen?.[0] ?? "") && isInTime && lapse.isOver(seen.at);
     });
     const answering = (incoming: IncomingMessage, outgoing: ServerResponse) =>
       receive(seen, incoming, outgoing).catch(() => {}); // the sender has gone

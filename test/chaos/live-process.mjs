@@ -3,9 +3,12 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as pass } from "node:timers/promises";
 import { hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
+import { tellStandstills, watched } from "./hindrances.mjs";
 import { ENGINES } from "./outbox-engines.mjs";
 
 const { name, engine, place, leaseMs, attemptTimeoutMs, limits, tenants } = JSON.parse(process.argv[2]);
+const tell = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
+tellStandstills(tell);
 let isTold = false;
 process.stdin.on("data", () => {
   isTold = true;
@@ -27,9 +30,9 @@ async function listener(tenant) {
 }
 
 const { store } = await ENGINES[engine](place, { now: () => Date.now() });
-const outbox = createOutbox({ store, leaseMs, quiet: true, listeners: listener });
+const outbox = createOutbox({ store: watched(store, tell), leaseMs, quiet: true, listeners: listener });
 outbox.start();
-process.stdout.write('{"ready":true}\n');
+tell({ ready: true });
 while (!isTold) await pass(20);
 await outbox.stop();
 process.exit();

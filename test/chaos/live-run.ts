@@ -5,9 +5,9 @@ import { setTimeout as pass } from "node:timers/promises";
 import { hmacSigner } from "hookproof";
 import { createOutbox, type Outbox, type OutboxListenerOptions } from "hookproof/outbox";
 import { waitFor } from "hookproof/testing";
-import { type ChaosProcess, startProcess } from "./chaos-process.js";
+import { type ChaosProcess, here, startProcess, type ToldHindrance } from "./chaos-process.js";
 import type { LiveEngine } from "./live-engines.js";
-import type { Interruption } from "./outbox-judge.js";
+import type { Hindrance, Interruption } from "./outbox-judge.js";
 
 /** The shortest lease that there is lasts so much longer than an attempt may take. */
 const LEASE_MARGIN_MS = 5_000;
@@ -27,12 +27,14 @@ export class LiveRun {
   /** Enqueues, and controls the workers; it delivers nothing. */
   readonly outbox: Outbox;
   readonly interruptions: Interruption[] = [];
+  readonly hindrances: Hindrance[] = [];
   readonly #engine: LiveEngine;
   readonly #limits: Limits;
   readonly #attemptTimeoutMs: number;
   readonly leaseMs: number;
   readonly #workers: ChaosProcess[] = [];
   readonly #begun: ChaosProcess[] = [];
+  readonly #killedAt = new Map<number, number>();
   readonly #folder = mkdtempSync(join(tmpdir(), "hookproof-chaos-tenants-"));
   readonly #file = join(this.#folder, "tenants.json");
 
@@ -52,13 +54,22 @@ export class LiveRun {
   }
 
   async begin(index: number): Promise<void> {
+    // Until here a request in its name is of the one that was killed, and was still on its way.
+    const from = this.#killedAt.get(index);
+    if (from !== undefined)
+      this.interruptions.push({ dispatcher: index, kind: "kill", from, to: performance.now() });
+    this.#killedAt.delete(index);
     const { name: engine, place } = this.#engine;
     const times = { attemptTimeoutMs: this.#attemptTimeoutMs, leaseMs: this.leaseMs };
     const common = { engine, place, ...times, limits: this.#limits };
     const process = startProcess("live-process.mjs", { ...common, name: index, tenants: this.#file });
     this.#workers[index] = process;
     this.#begun.push(process);
-    await process.isReady();
+    await process.isReady((line) => {
+      const { starved, hindrance } = line as ToldHindrance;
+      if (hindrance) this.hindrances.push({ dispatcher: index, kind: hindrance.kind, ...here(hindrance) });
+      if (starved) this.interruptions.push({ dispatcher: index, kind: "starved", ...here(starved) });
+    });
   }
 
   async beginAll(count: number): Promise<void> {
@@ -66,9 +77,8 @@ export class LiveRun {
   }
 
   async kill(index: number): Promise<void> {
-    const from = performance.now();
+    this.#killedAt.set(index, performance.now());
     await this.#workers[index]?.end("SIGKILL");
-    this.interruptions.push({ dispatcher: index, kind: "kill", from, to: performance.now() });
   }
 
   /** Stops a worker until all its leases have run out. */

@@ -2,7 +2,7 @@ import type { DeadLetter, OutboxEntry } from "hookproof/outbox";
 import type { OutboxStore } from "hookproof/outbox/store";
 import { waitFor } from "hookproof/testing";
 import { seededRandom } from "../kit/seed.mjs";
-import { type ChaosProcess, startProcess } from "./chaos-process.js";
+import { type ChaosProcess, here, startProcess, type ToldHindrance } from "./chaos-process.js";
 import { chaosReceiver, IN_TIME_MS, type ListenerName } from "./chaos-receiver.js";
 import { keptHistory, type Remark } from "./history.js";
 import {
@@ -125,10 +125,6 @@ export async function outboxChaos(
     begun.push(process);
     await process.isReady((line) => {
       const { said, starved, hindrance } = line as ToldLine;
-      const here = ({ from, to }: { readonly from: number; readonly to: number }) => ({
-        from: from - performance.timeOrigin,
-        to: to - performance.timeOrigin,
-      });
       if (said !== undefined)
         remarks.push({ at: performance.now(), text: `${task.role} ${task.name} ${said}` });
       else if (hindrance)
@@ -267,9 +263,5 @@ function isDone(stats: readonly { pending: number; inFlight: number }[]): boolea
 
 /** Event ids with the digests of their bodies, by listener. */
 type ToldEvents = Partial<Record<ListenerName, readonly (readonly [id: string, digest: string])[]>>;
-type ToldLine = Partial<Record<"offered" | "acknowledged" | "undone", ToldEvents>> & {
-  readonly said?: string;
-  /** By the machine's clock. */
-  readonly starved?: { readonly from: number; readonly to: number };
-  readonly hindrance?: Pick<Hindrance, "kind" | "from" | "to">;
-};
+type ToldLine = ToldHindrance &
+  Partial<Record<"offered" | "acknowledged" | "undone", ToldEvents>> & { readonly said?: string };

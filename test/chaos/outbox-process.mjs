@@ -5,10 +5,9 @@ import { setTimeout as pass } from "node:timers/promises";
 import { hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import { seededRandom } from "../kit/seed.mjs";
+import { tellStandstills, watched } from "./hindrances.mjs";
 import { ENGINES } from "./outbox-engines.mjs";
 
-const STARVED_MS = 400;
-const HINDERED_MS = 50;
 const task = JSON.parse(process.argv[2]);
 const { role, name, engine, place, urls, secret, startedAt, speed, leaseMs } = task;
 const clock = { now: () => startedAt + (Date.now() - startedAt) * speed };
@@ -22,37 +21,7 @@ const observe = (activity) => {
     tell({ said: available ? "has its store back" : `cannot use its store: ${code}: ${cause?.message}` });
   else if (type === "warning") tell({ said: `warns: ${message}` });
 };
-/** Tells when the machine let this process do nothing for a while, as a test of times says nothing then. */
-let lastBreath = Date.now();
-setInterval(() => {
-  const now = Date.now();
-  if (now - lastBreath > STARVED_MS) tell({ starved: { from: lastBreath, to: now } });
-  if (now - lastBreath > HINDERED_MS) tell({ hindrance: { kind: "standstill", from: lastBreath, to: now } });
-  lastBreath = now;
-}, 20).unref();
-/** Tells when calls of the store took long, and since when they fail. */
-const watched = (store) => {
-  let failingSince;
-  const ended = (from, kind) => {
-    failingSince = kind === "failure" ? (failingSince ?? from) : undefined;
-    const hindrance = { kind, from: failingSince ?? from, to: Date.now() };
-    if (hindrance.to - hindrance.from > HINDERED_MS) tell({ hindrance });
-  };
-  const methods = Object.entries(store).map(([name, method]) => {
-    const watching = (...given) => {
-      const from = Date.now();
-      const result = method.apply(store, given);
-      if (result instanceof Promise)
-        result.then(
-          () => ended(from, "slow call"),
-          () => ended(from, "failure"),
-        );
-      return result;
-    };
-    return [name, watching];
-  });
-  return Object.fromEntries(methods);
-};
+tellStandstills(tell);
 let isTold = false;
 process.stdin.on("data", () => {
   isTold = true;
@@ -61,7 +30,7 @@ process.stdin.on("data", () => {
 const { store, transaction } = await ENGINES[engine](place, clock);
 const signer = hmacSigner({ secret });
 const outbox = createOutbox({
-  store: role === "dispatcher" ? watched(store) : store,
+  store: role === "dispatcher" ? watched(store, tell) : store,
   // The machine of each dispatcher has a clock of its own, which is off; the store's is right.
   clock: { now: () => clock.now() + (task.clockOffMs ?? 0) },
   wait: (ms, signal) => pass(ms / speed, undefined, { signal }).catch(() => {}),

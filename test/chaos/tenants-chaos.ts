@@ -170,11 +170,12 @@ export async function tenantsChaos(
     for await (const letter of run.outbox.deadLetters()) dead.push(letter);
     const { requests, runs } = receiver;
     const { interruptions } = run;
+    const hindrances = [...run.hindrances, ...receiver.standstills];
     const nothing = { offered: new Map(), acknowledged: new Set<string>() };
     const broken = [
       ...brokenPromises({
         told: { taking: { offered, acknowledged: new Set(offered.keys()) }, refusing: nothing },
-        ...{ requests, runs, unsound: [], interruptions, outages: [], hindrances: [], entries, dead },
+        ...{ requests, runs, unsound: [], interruptions, outages: [], hindrances, entries, dead },
         limits: {
           concurrency: 250,
           hangsAfterMs: 0,

@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { SeenRequest } from "./chaos-receiver.js";
+import { lapses } from "./lapses.js";
+import type { Hindrance } from "./outbox-judge.js";
 
 /** A request at a tenant's own URL. */
 export interface TenantRequest extends SeenRequest {
@@ -15,6 +17,8 @@ export interface TenantRequest extends SeenRequest {
 export interface TenantsReceiver {
   readonly requests: readonly TenantRequest[];
   readonly runs: readonly { readonly id: string; readonly body: string }[];
+  /** When this process was let do nothing. */
+  readonly standstills: readonly Hindrance[];
   url(tenant: string): string;
   stop(): Promise<void>;
 }
@@ -27,6 +31,7 @@ export async function tenantsReceiver(
   const requests: TenantRequest[] = [];
   const runs: { id: string; body: string }[] = [];
   const taken = new Set<string>();
+  const lapse = lapses();
   const server = createServer(async (request, response) => {
     const at = performance.now();
     const { headers, url = "" } = request;
@@ -56,7 +61,7 @@ export async function tenantsReceiver(
     };
     requests.push(seen);
     response.on("finish", () => {
-      seen.isKnown = performance.now() - at < 300; // later it may have met a sender that had given up
+      seen.isKnown = performance.now() - at < 300 && lapse.isOver(at); // later it may have met a sender that had given up
     });
     setTimeout(() => {
       Object.assign(seen, { status, answeredAt: performance.now() });
@@ -71,8 +76,10 @@ export async function tenantsReceiver(
   return {
     requests,
     runs,
+    standstills: lapse.standstills,
     url: (tenant) => `http://127.0.0.1:${port}/api/v1/webhooks/incoming/lst_${tenant}`,
     async stop() {
+      lapse.stop();
       server.close();
       server.closeAllConnections();
       await once(server, "close");
