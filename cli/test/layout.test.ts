@@ -220,6 +220,170 @@ describe("the layout", () => {
     ]);
   });
 
+  /** Whether a text stays on one line wherever it comes to stand. */
+  const isWhole = (text: string) =>
+    Array.from({ length: 40 }, (_, words) => `${"x ".repeat(words)}${text} and more words that come`).every(
+      (line) =>
+        terminalLayout
+          .line(line, 60)
+          .split("\n")
+          .some((one) => one.includes(text)),
+    );
+
+  it.each([
+    "hookproof keys list",
+    "hookproof help send",
+    "hookproof outbox dead --outbox app.db",
+    'hookproof send --data "a b c"',
+    "hookproof send --data 'a b c'",
+    "hookproof send --data <a file>",
+    "hookproof keys generate --alg ES256",
+    "curl -H name",
+    "hookproof send --data a,b --json",
+    "hookproof send '{}' --json",
+    "hookproof verify - --json",
+    "hookproof replay last",
+    "hookproof send :4400",
+    "hookproof send ./a ~/b /c @d",
+    "hookproof profile add staging --target <url>",
+    "hookproof events export last | hookproof verify -",
+    "curl -s https://a.example/x",
+    "(hookproof keys list)",
+    "npm -g",
+    '"a text in quotes"',
+    'says="a text in quotes".',
+  ])("never breaks what is copied: %s", (text) => {
+    expect(isWhole(text)).toBe(true);
+  });
+
+  it.each([
+    "hookproof is a",
+    "hookproof Serve",
+    "hookproof send staging",
+    "hookproof send, --json",
+    "hookproof keys list --json; --kid",
+    "hookproof keys list | sort",
+    "hookproof send staging later",
+    "hookproof jwks Serve",
+    "outbox dead",
+    "not hookproofs --json",
+    "npm install",
+    "<two words>",
+    "'two words'",
+    'says "one" and "two"',
+    '"a text in quotes that has more than forty characters in all"',
+    'a "quote that has no end',
+  ])("may break what is none: %s", (text) => {
+    expect(isWhole(text)).toBe(false);
+  });
+
+  it("is never narrower than 30 columns, nor wider than 200", () => {
+    const line = "word ".repeat(60).trim();
+    const widest = (columns: number) =>
+      Math.max(
+        ...terminalLayout
+          .line(line, columns)
+          .split("\n")
+          .map((one) => one.length),
+      );
+    expect([widest(1), widest(30), widest(36)]).toEqual([26, 26, 36]);
+    expect([widest(199), widest(200), widest(1_000)]).toEqual([194, 194, 194]);
+    expect(terminalLayout.line("x".repeat(40), 40)).toBe("x".repeat(40));
+  });
+
+  it.each([
+    // Under the text behind a label; two columns in where there is none, or where it takes half of the line.
+    [
+      "  fix  one two three four five six seven eight nine",
+      ["  fix  one two three four five six seven", "       eight nine"],
+    ],
+    [
+      "✔ ok  one two three four five six seven eight nine",
+      ["✔ ok  one two three four five six seven", "      eight nine"],
+    ],
+    [
+      "  one two three four five six seven eight nine",
+      ["  one two three four five six seven", "    eight nine"],
+    ],
+    [
+      "a label of 21 letters  one two three four five six",
+      ["a label of 21 letters  one two three", "  four five six"],
+    ],
+    [
+      '{"a":1}  one two three four five six seven eight',
+      ['{"a":1}  one two three four five six', "  seven eight"],
+    ],
+    // Too few columns behind the label: the text goes below it.
+    [
+      "a label of 16 ch  one two three four five six seven",
+      ["a label of 16 ch", "    one two three four five six seven"],
+    ],
+    // What has no blank stays whole.
+    [
+      `  url  https://a.example/${"x".repeat(30)} word`,
+      [`  url  https://a.example/${"x".repeat(30)}`, "       word"],
+    ],
+    // What is run next is never broken, and a note of it goes below.
+    [
+      "next: hookproof keys list --store /a/very/long/path",
+      ["next: hookproof keys list --store /a/very/long/path"],
+    ],
+    [
+      "\u001b[2mnext:\u001b[22m one two three four five six seven eight",
+      ["\u001b[2mnext:\u001b[22m one two three four five six", "  seven eight"],
+    ],
+    [
+      "\u001b[36m  fix\u001b[39m  one two three four five six seven eight nine",
+      ["\u001b[36m  fix\u001b[39m  one two three four five six seven", "       eight nine"],
+    ],
+  ])("breaks in 40 columns: %j", (line, lines) => {
+    expect(terminalLayout.line(line, 40).split("\n")).toEqual(lines);
+  });
+
+  it("puts cells under each other, numbers to the right, and wraps the last one under its beginning", () => {
+    expect(
+      terminalLayout.table(
+        ["name", "n", "says"],
+        [
+          ["one", 5, "word ".repeat(8).trim()],
+          ["twenty", 12, "x"],
+          ["none", "-", "y"],
+        ],
+        40,
+      ),
+    ).toEqual([
+      "name     n  says",
+      "one      5  word word word word word",
+      "            word word word",
+      "twenty  12  x",
+      "none     -  y",
+    ]);
+    const below = terminalLayout.table([], [["a name of 30 letters or so...", "word ".repeat(8).trim()]], 40);
+    expect(below).toEqual([
+      "a name of 30 letters or so...",
+      "    word word word word word word word",
+      "    word",
+    ]);
+  });
+
+  it("paints JSON, labels and notes, and nothing else", () => {
+    const paint = (colour: string, text: string) => `<${colour} ${text}>`;
+    expect(terminalLayout.highlighted('{"a\\"b": [-1.5e+3, true, null, "x\\\\"]}', paint)).toBe(
+      '{<cyan "a\\"b">: [<yellow -1.5e+3>, <yellow true>, <yellow null>, <green "x\\\\">]}',
+    );
+    expect(terminalLayout.labelled("  last answer   200", paint)).toBe("  <cyan last answer>   200");
+    expect(terminalLayout.labelled("  fix  it", paint)).toBe("  <cyan fix>  it");
+    for (const plain of ["last  200", "  Last  200", "  last", "  last  ", "         last  200"])
+      expect(terminalLayout.labelled(plain, paint)).toBe(plain);
+    expect(terminalLayout.noted("✔ next: hookproof keys list   shows them", paint)).toBe(
+      "<dim ✔ ><cyan next:> <bold hookproof keys list><dim    shows them>",
+    );
+    expect(terminalLayout.noted("next: hookproof keys list", paint)).toBe(
+      "<cyan next:> <bold hookproof keys list>",
+    );
+    expect(terminalLayout.noted("a note", paint)).toBe("<dim a note>");
+  });
+
   it("puts the last column of a table below the others where it would be too narrow", () => {
     const rows = [
       ["10:00:00", "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10", "billing", 3, "503 with words of its own"],

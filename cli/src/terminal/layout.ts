@@ -10,6 +10,8 @@ const READABLE = 24;
 const COMMAND = /^\W*(hookproof|npm|curl)$/;
 /** How a word begins that can only belong to a command: flags, addresses, files, what is quoted, and the last event. */
 const OF_COMMAND = /^(?:--?[a-zA-Z]|-$|[<'"./@~]|:\d|https?:|last$)/;
+/** A flag, whose value is of the command too; behind one that takes none it may be a word of prose, which does no harm. */
+const FLAG = /^--?[a-zA-Z][\w-]*$/;
 /** The words that take a second one. The registry has them as well; but it leads to every command, and one leads here. */
 const GROUPS: ReadonlySet<string> = new Set([
   "keys",
@@ -160,8 +162,9 @@ function endOfOne(words: readonly string[], at: number): number {
     if (OF_SUBCOMMAND.test(words[end] ?? "")) end++;
     if (NAME.test(words[end] ?? "") && words[end + 1]?.startsWith("--")) end++;
   }
-  while (!/[,;]$/.test(words[end - 1] ?? "") && OF_COMMAND.test(words[end] ?? ""))
-    end = endOfQuoted(words, end);
+  const isOfIt = (word: string, before: string) =>
+    !/[,;]$/.test(before) && (OF_COMMAND.test(word) || FLAG.test(before));
+  while (end < words.length && isOfIt(words[end] ?? "", words[end - 1] ?? "")) end = endOfQuoted(words, end);
   return end;
 }
 
