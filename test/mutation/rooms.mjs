@@ -136,7 +136,7 @@ export const rooms = /** @type {Record<string, Room>} */ ({
       "cli/test/{body-forms,capture-*,captures,counts,exact-json,foreign-answers,given-texts,help}.test.ts",
       "cli/test/{inspect-token,key-forms,layout,listen-forward,local-authority,named-options}.test.ts",
       "cli/test/{odd-files,other-forms,plain-http,proof,reference,reporters,request-age,settings-order,small-rooms}.test.ts",
-      "cli/test/{test-interrupted,test-unanswered,typed-target,vectors,verify-known,write-secret,written-files}.test.ts",
+      "cli/test/{target-rules,test-interrupted,test-unanswered,typed-target,vectors,verify-known,write-secret,written-files}.test.ts",
     ],
     slow: ["key-forms", "odd-files"],
     service: true,
