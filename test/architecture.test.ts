@@ -276,6 +276,11 @@ describe("the rules can be broken", () => {
     ["  const took = Date.now() - began;\n  expect(took).toBeLessThan(500);", "bounds wall time from above"],
     ['it("works", { timeout: 5_000 }, async () => {', "a limit of vitest's"],
     ["}, 20_000);", "a limit of vitest's"],
+    ["  async () => {\n  },\n  20_000,\n);", "a limit of vitest's"],
+    ['it("works", {\n  timeout: 5_000,\n}, async () => {', "a limit of vitest's"],
+    ['it(\n  "works",\n  {\n    timeout: 5_000,\n  },\n  () => {', "a limit of vitest's"],
+    ["  await expect.poll(seen, { timeout: 20_000 }).toEqual([]);", "waits shorter than the run does"],
+    ["  await vi.waitFor(() => expect(seen).toEqual([]));", "waits for a second at most"],
     ['it("is refused", () => {\n  send({ attemptTimeoutMs: 250 });\n});', "races real input and output"],
   ])("of a test: %s", (text, broken) => {
     const found = testViolationsOf({ path: "test/a.test.ts", text });

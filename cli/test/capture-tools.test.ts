@@ -255,7 +255,7 @@ describe("two captures of one request", () => {
       stdout: sink("out"),
       stderr: sink("err"),
       env: { NO_COLOR: "1" },
-      stopSignal: AbortSignal.timeout(600_000),
+      stopSignal: new AbortController().signal,
     });
     return { exit, ...said };
   }

@@ -59,7 +59,7 @@ async function verifiedBy(...words: string[]): Promise<Seen> {
       stdout: sink(),
       stderr: sink(),
       env: { HOOKPROOF_HOME: path("data"), NO_COLOR: "1" },
-      stopSignal: AbortSignal.timeout(20_000),
+      stopSignal: new AbortController().signal,
     },
   );
   const text = Buffer.concat(written).toString("utf8");

@@ -60,7 +60,7 @@ async function sent(
       ...{ HOOKPROOF_HOME: temporaryFolder("foreign"), NO_COLOR: "1" },
       HOOKPROOF_SECRET: secret,
     },
-    stopSignal: AbortSignal.timeout(60_000),
+    stopSignal: new AbortController().signal,
   });
   return [exit, written.join("")];
 }

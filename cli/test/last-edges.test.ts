@@ -47,7 +47,7 @@ it.each([
   const argv = ["listen", "--port", "0", "--respond", status, "--secret-file", secret, "--no-ui"];
   const listening = begin(argv);
   const url = await expect
-    .poll(() => /http:\S+incoming\/lst_local/.exec(listening.text())?.[0], { timeout: 20_000 })
+    .poll(() => /http:\S+incoming\/lst_local/.exec(listening.text())?.[0])
     .toBeTruthy()
     .then(() => /http:\S+incoming\/lst_local/.exec(listening.text())?.[0] ?? "");
   const id = "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10";

@@ -56,9 +56,7 @@ async function deadLetterIn(home: Home): Promise<void> {
   await store.close();
 }
 
-it("listens, sends, explains a refusal and replays; every document is as docs/json-output.md says", {
-  timeout: 120_000,
-}, async () => {
+it("listens, sends, explains a refusal and replays; every document is as docs/json-output.md says", async () => {
   const home = openHome();
   home.configure({ tenant: { target: TENANT }, here: { target: ":4400" } });
   home.run("outbox", "create", "--outbox", "app.db");
@@ -165,9 +163,7 @@ it("listens, sends, explains a refusal and replays; every document is as docs/js
   await client.close();
 });
 
-it("shows dead letters of an outbox, and checks a captured request with a profile's secret", {
-  timeout: 120_000,
-}, async () => {
+it("shows dead letters of an outbox, and checks a captured request with a profile's secret", async () => {
   const home = openHome();
   home.configure({ tenant: { target: TENANT } });
   await deadLetterIn(home);
@@ -202,9 +198,7 @@ it("shows dead letters of an outbox, and checks a captured request with a profil
   for (const hidden of [secret, right]) expect(seen.join("\n")).not.toContain(hidden);
 });
 
-it("offers what is allowed and nothing else, and says of each tool what it does", {
-  timeout: 120_000,
-}, async () => {
+it("offers what is allowed and nothing else, and says of each tool what it does", async () => {
   const home = openHome();
   const offered = async (...flags: string[]) =>
     (await (await connected(home, ...flags)).client.listTools()).tools;

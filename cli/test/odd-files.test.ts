@@ -51,7 +51,7 @@ async function outcome(argv: readonly string[], env: Record<string, string> = {}
     stdout: sink(),
     stderr: sink(),
     env: { HOOKPROOF_HOME: path("data"), NO_COLOR: "1", ...env },
-    stopSignal: AbortSignal.timeout(5_000),
+    stopSignal: new AbortController().signal,
   });
   return [exit, Buffer.concat(written).toString("utf8")];
 }

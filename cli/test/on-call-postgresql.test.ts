@@ -63,8 +63,8 @@ describeWith("postgresql and curl", postgres)("on call, at PostgreSQL", () => {
     await fires("HookproofUpkeepFails");
     const words =
       /upkeep fails \(stats\); events are delivered all the same.*permission denied for table tally/;
-    await expect.poll(said, { timeout: 60_000 }).toMatch(words);
-    await expect.poll(() => delivered(pool), { timeout: 60_000 }).toBe(1);
+    await expect.poll(said).toMatch(words);
+    await expect.poll(() => delivered(pool)).toBe(1);
     await walk("HookproofUpkeepFails", {}, [
       ["hookproof outbox status", /permission denied for table tally/],
     ]);
@@ -93,7 +93,7 @@ describeWith("postgresql and curl", postgres)("on call, at PostgreSQL", () => {
     const far = Object.assign(new URL(database), { port: (server.address() as AddressInfo).port });
     const { worker, fires, walk } = await machine(far.href, { right: url });
     await worker();
-    await expect.poll(() => delivered(pool), { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => delivered(pool)).toBe(1);
     isWell = false;
     for (const socket of sockets) socket.unpipe(); // not ended: that would be the reason
     await fires("HookproofStoreUnavailable");
@@ -103,14 +103,14 @@ describeWith("postgresql and curl", postgres)("on call, at PostgreSQL", () => {
     isWell = true;
     cut();
     await put();
-    await expect.poll(() => delivered(pool), { timeout: 60_000 }).toBe(2);
+    await expect.poll(() => delivered(pool)).toBe(2);
   });
 
   it("a schema that was dropped: the worker names it", async () => {
     const { url, database, pool } = await stored();
     const { worker, fires, walk } = await machine(database, { right: url });
     await worker();
-    await expect.poll(() => delivered(pool), { timeout: 60_000 }).toBe(1); // it has looked at the tables
+    await expect.poll(() => delivered(pool)).toBe(1); // it has looked at the tables
     await pool.query("DROP SCHEMA hookproof CASCADE");
     await fires("HookproofStoreUnavailable");
     await walk("HookproofStoreUnavailable", {}, [
@@ -129,13 +129,13 @@ describeWith("postgresql and curl", postgres)("on call, at PostgreSQL", () => {
     );
     const { worker, fires, walk } = await machine(database.replace("postgres@", "crowded@"), { right: url });
     const { said } = await worker();
-    await expect.poll(() => delivered(pool), { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => delivered(pool)).toBe(1);
     await pool.query("ALTER ROLE crowded CONNECTION LIMIT 0");
     await pool.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'crowded'");
     await fires("HookproofStoreUnavailable");
     // First are the words with which its connections were ended, and these within seconds.
     const words = /too many connections for role \W*crowded/;
-    await expect.poll(said, { timeout: 60_000 }).toMatch(words);
+    await expect.poll(said).toMatch(words);
     await walk("HookproofStoreUnavailable", {}, [
       ["curl -s http://127.0.0.1:9464/readyz", words],
       [
@@ -145,7 +145,7 @@ describeWith("postgresql and curl", postgres)("on call, at PostgreSQL", () => {
     ]);
     await pool.query("ALTER ROLE crowded CONNECTION LIMIT -1");
     await put();
-    await expect.poll(() => delivered(pool), { timeout: 60_000 }).toBe(2);
+    await expect.poll(() => delivered(pool)).toBe(2);
   });
 
   it("tables of a version to come: a drain and a worker name both versions", async () => {
@@ -191,7 +191,7 @@ describeWith("postgresql and curl", postgres)("on call, at PostgreSQL", () => {
       await put();
       return (await pool.query("SELECT FROM hookproof.floor WHERE due_from > '-infinity'")).rowCount;
     };
-    await expect.poll(floors, { timeout: 60_000 }).toBe(1);
+    await expect.poll(floors).toBe(1);
     await pool.query("UPDATE hookproof.floor SET noted_at = noted_at - interval '11 min'");
     await fires("HookproofSnapshotHeld");
     const statements = AT_POSTGRESQL.filter((command) => !command.startsWith("psql "));
@@ -208,6 +208,6 @@ describeWith("postgresql and curl", postgres)("on call, at PostgreSQL", () => {
       `psql "$HOOKPROOF_OUTBOX" -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'the nightly report'"`,
     );
     await pool.query("VACUUM hookproof.event");
-    await expect.poll(floors, { timeout: 60_000 }).toBe(0);
+    await expect.poll(floors).toBe(0);
   });
 });

@@ -81,7 +81,7 @@ itWith("curl", hasTool("curl", "--version"))(
     const file = await storing();
     const { worker, fires, walk } = await machine(file, { right: url });
     await worker();
-    await expect.poll(() => existsSync(`${file}-wal`), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => existsSync(`${file}-wal`)).toBe(true);
     rmSync(`${file}-wal`);
     await fires("HookproofStoreUnavailable");
     await walk("HookproofStoreUnavailable", {}, [
@@ -97,7 +97,7 @@ it("the window closes: the last answer is shown", async () => {
   await worker();
   await fires("HookproofWindowCloses");
   const attempted = () => start("hookproof outbox list --json");
-  await expect.poll(attempted, { timeout: 30_000 }).toContain('"status":500');
+  await expect.poll(attempted).toContain('"status":500');
   await walk("HookproofWindowCloses", { name: "right" }, [
     ["hookproof outbox list --listener <name>", /right .* 500/],
   ]);
@@ -160,7 +160,7 @@ it("events wait: one of a key waits behind a dead one until somebody decides", a
     ["hookproof outbox redrive <id> --place kept", /1 dead letter would be/],
   ]);
   await start(`hookproof outbox redrive ${dead} --place kept --yes`); // as somebody at a terminal says yes
-  await expect.poll(() => [...runs.keys()], { timeout: 30_000 }).toEqual([dead, waiting]);
+  await expect.poll(() => [...runs.keys()]).toEqual([dead, waiting]);
 });
 
 it("a listener refuses: the fingerprint, and what the listener accepts instead", async () => {
@@ -207,7 +207,7 @@ it("dead letters: what was refused, why, and how to bring it back", async () => 
   ]);
   broken = false;
   expect(await start("hookproof outbox redrive --listener right --yes")).toMatch(/^1 dead letter redriven/m);
-  await expect.poll(() => runs.size, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => runs.size).toBe(1);
 });
 
 it("a listener is down: the doctor says what of the way to it fails", async () => {

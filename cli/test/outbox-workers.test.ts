@@ -7,9 +7,7 @@ import { otherProgram } from "./kit/other-program.js";
 
 beforeAll(requireBuild);
 
-it("a worker that was killed stays with its last sign, and one that was stopped is gone", {
-  timeout: 60_000,
-}, async () => {
+it("a worker that was killed stays with its last sign, and one that was stopped is gone", async () => {
   const stage = await openStage();
   try {
     const work = join(stage.folder, "work");
@@ -28,7 +26,7 @@ it("a worker that was killed stays with its last sign, and one that was stopped 
       exec 2>/dev/null
       until [ -e go ]; do sleep 0.1; done
       kill -KILL $killed; kill -INT $stopped; wait $killed; echo $?; wait $stopped; echo $?`);
-    await expect.poll(seen, { timeout: 30_000 }).toEqual(["stopped", "the killed"]);
+    await expect.poll(seen).toEqual(["stopped", "the killed"]);
     writeFileSync(join(work, "go"), "");
     expect(await ended).toEqual(["137", "0"]);
     expect(await seen()).toEqual(["the killed"]);

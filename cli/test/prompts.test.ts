@@ -99,7 +99,7 @@ function inTerminal(
       cwd: folder,
       encoding: "utf8",
       env: { PATH: process.env.PATH, HOME: folder, HOOKPROOF_HOME: join(folder, "data"), LANG: "C.UTF-8" },
-      timeout: 100_000,
+      timeout: 600_000,
     },
   );
   return { shown: stdout, exit: status };

@@ -42,26 +42,22 @@ const READERS = [
   ["mcp"],
 ];
 
-itWith(...POSIX)(
-  "a folder, or a file that is open for writing, is no standard input",
-  async () => {
-    const folder = temporaryFolder("standard-input-");
-    writeFileSync(join(folder, "secret.txt"), "a-secret-of-more-than-thirty-two-characters", { mode: 0o600 });
-    const [aFolder, written] = [openSync(folder, "r"), openSync(join(folder, "written"), "w")];
-    for (const words of READERS) {
-      for (const [input, reason] of [
-        [aFolder, "it is a folder"],
-        [written, "it is not open for reading"],
-      ] as const) {
-        const said = `error[FILE_UNREADABLE]  Standard input cannot be read: ${reason}.\n`;
-        expect({ words, ...(await ran(folder, words, input)) }).toEqual({ words, code: 3, said });
-      }
+itWith(...POSIX)("a folder, or a file that is open for writing, is no standard input", async () => {
+  const folder = temporaryFolder("standard-input-");
+  writeFileSync(join(folder, "secret.txt"), "a-secret-of-more-than-thirty-two-characters", { mode: 0o600 });
+  const [aFolder, written] = [openSync(folder, "r"), openSync(join(folder, "written"), "w")];
+  for (const words of READERS) {
+    for (const [input, reason] of [
+      [aFolder, "it is a folder"],
+      [written, "it is not open for reading"],
+    ] as const) {
+      const said = `error[FILE_UNREADABLE]  Standard input cannot be read: ${reason}.\n`;
+      expect({ words, ...(await ran(folder, words, input)) }).toEqual({ words, code: 3, said });
     }
-    closeSync(aFolder);
-    closeSync(written);
-  },
-  120_000,
-);
+  }
+  closeSync(aFolder);
+  closeSync(written);
+});
 
 it("data and secret are not both read from standard input, however it is written", async () => {
   const folder = temporaryFolder("standard-input-");

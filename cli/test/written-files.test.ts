@@ -187,29 +187,25 @@ afterAll(() => rmSync(stage, { recursive: true, force: true }));
 describe.each(Object.entries(WRITERS))("%s", (_name, [argv, expected]) => {
   for (const [place, make] of Object.entries(PLACES)) {
     const needed = needsOf(place);
-    itWith(needed[0], needed[1])(
-      `at a ${place}: ${expected[place]}`,
-      async () => {
-        const folder = temporaryFolder("place");
-        const path = join(folder, "f");
-        writeFileSync(join(folder, "victim"), "kept", { mode: 0o600 });
-        make(path, folder);
-        const before = seenAt(path);
-        const said = await outcome(placed(argv, path, folder));
-        expect(said).not.toMatch(/error\[(?:UNEXPECTED|E[A-Z]+)\]|E[A-Z]{4,}:/);
-        expect(readFileSync(join(folder, "victim"), "utf8")).toBe("kept");
-        const what = expected[place] ?? "";
-        expect(existsSync(join(folder, "nowhere")), said).toBe(what === "made at its end");
-        expect(readdirSync(folder).filter((name) => /tmp$|journal$/.test(name))).toEqual([]);
-        if (what === "replaced")
-          return expect(lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink(), said).not.toBe(true);
-        if (/^[A-Z_]+$/.test(what)) expect(said).toMatch(new RegExp(`^[2356] (?:.*\\n)*.*${what}\\b`));
-        else expect(said).not.toMatch(/error\[(?:FILE|KEY|OUTBOX|DATABASE|HISTORY|CONFIG)_/);
-        if (place === "file of another user" && what === "written to") return;
-        expect(seenAt(path), said).toBe(before);
-      },
-      60_000,
-    );
+    itWith(needed[0], needed[1])(`at a ${place}: ${expected[place]}`, async () => {
+      const folder = temporaryFolder("place");
+      const path = join(folder, "f");
+      writeFileSync(join(folder, "victim"), "kept", { mode: 0o600 });
+      make(path, folder);
+      const before = seenAt(path);
+      const said = await outcome(placed(argv, path, folder));
+      expect(said).not.toMatch(/error\[(?:UNEXPECTED|E[A-Z]+)\]|E[A-Z]{4,}:/);
+      expect(readFileSync(join(folder, "victim"), "utf8")).toBe("kept");
+      const what = expected[place] ?? "";
+      expect(existsSync(join(folder, "nowhere")), said).toBe(what === "made at its end");
+      expect(readdirSync(folder).filter((name) => /tmp$|journal$/.test(name))).toEqual([]);
+      if (what === "replaced")
+        return expect(lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink(), said).not.toBe(true);
+      if (/^[A-Z_]+$/.test(what)) expect(said).toMatch(new RegExp(`^[2356] (?:.*\\n)*.*${what}\\b`));
+      else expect(said).not.toMatch(/error\[(?:FILE|KEY|OUTBOX|DATABASE|HISTORY|CONFIG)_/);
+      if (place === "file of another user" && what === "written to") return;
+      expect(seenAt(path), said).toBe(before);
+    });
   }
 });
 

@@ -104,9 +104,7 @@ hookproof service reset --db s.db --yes
 const page = readFileSync(join(ROOT, "docs/json-output.md"), "utf8");
 beforeAll(requireBuild);
 
-it("docs/json-output.md names every type that is printed, and its members", {
-  timeout: 120_000,
-}, async () => {
+it("docs/json-output.md names every type that is printed, and its members", async () => {
   const stage = await openStage();
   const printed: Record<string, unknown>[] = [];
   try {

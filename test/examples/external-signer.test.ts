@@ -2,9 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 
-it("examples/external-signer.mjs signs in another process, and each event runs", {
-  timeout: 30_000,
-}, async () => {
+it("examples/external-signer.mjs signs in another process, and each event runs", async () => {
   const args = ["examples/external-signer.mjs"];
   const { stdout, stderr } = await promisify(execFile)(process.execPath, args, {
     cwd: new URL("../..", import.meta.url),

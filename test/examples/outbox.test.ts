@@ -83,5 +83,4 @@ itWith("postgresql", postgres).each(["outbox-postgresql.mjs", "outbox-drizzle.mj
     expect(new Set(users)).toEqual(new Set(["u_7", "u_8"]));
     expect(fake.requests.filter(({ status }) => status === 200)).toHaveLength(2);
   },
-  60_000,
 );

@@ -55,9 +55,6 @@ describe.each(Object.entries(optional))("examples/signature in %s", (name, langu
   const [tool] = language.build ?? language.run;
   itWith(name, hasTool(tool, name === "go" ? "version" : "--version"))(
     "makes the signatures of the vectors",
-    {
-      timeout: 60_000,
-    },
     () => check(language),
   );
 });

@@ -58,7 +58,7 @@ async function slowlyRead() {
 
 it("a reader that is slower than the sender lets the connection wait, and gets every byte", async () => {
   const { letOn, answered, incoming, digest } = await slowlyRead();
-  await expect.poll(() => incoming()?.isPaused(), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => incoming()?.isPaused()).toBe(true);
   expect(incoming()?.socket.bytesRead).toBeLessThan(2 * MIB);
   letOn();
   const [answer] = await answered;
@@ -69,7 +69,7 @@ it("a reader that is slower than the sender lets the connection wait, and gets e
 
 it("a sender that leaves while the connection waits ends the reading", async () => {
   const { letOn, broken, sending, incoming } = await slowlyRead();
-  await expect.poll(() => incoming()?.isPaused(), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => incoming()?.isPaused()).toBe(true);
   sending.destroy();
   letOn();
   expect(await broken).toBe("the request broke off");

@@ -30,7 +30,7 @@ describe("another user of this machine", () => {
       uid: 65_534,
       gid: 65_534,
       env: {},
-      timeout: 100_000,
+      timeout: 600_000,
     });
     return JSON.parse(seen.stdout);
   }

@@ -109,7 +109,6 @@ itWith("keytool and openssl", hasTool("keytool", "-help") && hasTool("openssl", 
     run(`${toPem} -passin pass:secret1`);
     expect(readSigningKey(readFileSync(join(folder, "key.pem"), "utf8"), { kid: "one" }).alg).toBe("ES256");
   },
-  60_000,
 );
 
 it.each([

@@ -3,6 +3,8 @@ import type { SourceFile } from "./architecture-rules.js";
 
 /** The shortest limit of vitest's own that only what hangs can meet. */
 const MIN_LIMIT_MS = 600_000;
+/** How long a test waits for what is bound to come, at least: expect.poll without a limit of its own. */
+const MIN_PATIENCE_MS = 60_000;
 /** The shortest limit of the product's that real input and output may race. */
 const MIN_RACED_MS = 5_000;
 
@@ -40,10 +42,26 @@ export function testViolationsOf({ path, text }: SourceFile): string[] {
     if (/\bretry: \d/.test(code)) rules.push("is tried twice: what passes only then is broken");
     if (/\btoBeLess/.test(code) && isWallTime(code))
       rules.push("bounds wall time from above: a busy machine is slow");
-    const limit = /\btimeout: ([\d_]+) \}, (?:async )?\(|^ {0,2}\}, ([\d_]+)\);$/.exec(code);
-    const ms = number(limit?.[1] ?? limit?.[2] ?? "0");
+    if (/\bvi\.wait(?:For|Until)\(/.test(code))
+      rules.push("waits for a second at most: expect.poll waits as long as something may take");
+    const [, patience = "60_000"] = /\bpoll\(.*\btimeout: ([\d_]+)/.exec(code) ?? [];
+    if (number(patience) < MIN_PATIENCE_MS)
+      rules.push("waits shorter than the run does: expect.poll without a limit");
+    const ms = number(limitIn(line));
     if (ms >= 1_000 && ms < MIN_LIMIT_MS) rules.push("has a limit of vitest's that what is slow can meet");
     return rules.map((rule) => ({ line, rule }));
+  }
+
+  /** A limit of vitest's own: in an option or behind a test, with other words on its line or by itself. */
+  function limitIn(line: number): string {
+    const [before = "", code = "", next = "", last = ""] = [-1, 0, 1, 2].map((by) => lines[line + by]);
+    const [, option, behind] =
+      /\btimeout: ([\d_]+) \}, (?:async )?\(|^ {0,2}\}, ([\d_]+)\);$/.exec(code) ?? [];
+    const [, name, alone] = /^ +(timeout: )?([\d_]+),$/.exec(code) ?? [];
+    const isOption =
+      name && (/^ *\}, (?:async )?\(/.test(next) || (/^ *\},$/.test(next) && /^ *(?:async )?\(/.test(last)));
+    const isBehind = !name && /^ +\},$/.test(before) && /^ *\);$/.test(next);
+    return option ?? behind ?? (isOption || isBehind ? alone : undefined) ?? "0";
   }
 
   /** Whether what is compared is a difference of two readings of a clock of this machine. */

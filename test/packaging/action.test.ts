@@ -130,9 +130,7 @@ describe("the action", () => {
     expect((await ran({ url, secret: SECRET, strict: "yes" })).log).toContain("strict must be true or false");
   });
 
-  it("writes its report through no link of the tree, and names it in no command", {
-    timeout: 60_000,
-  }, async () => {
+  it("writes its report through no link of the tree, and names it in no command", async () => {
     const workspace = temporaryFolder("action-linked");
     const victim = join(temporaryFolder("action-victim"), "kept");
     writeFileSync(victim, "kept");

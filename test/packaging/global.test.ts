@@ -67,9 +67,7 @@ async function timed(what: string, ...commands: readonly string[]): Promise<stri
   return seen;
 }
 
-describe("installed for the whole machine into an empty prefix, from an empty home", {
-  timeout: 400_000,
-}, () => {
+describe("installed for the whole machine into an empty prefix, from an empty home", () => {
   it("is there after one command", async () => {
     const seen = await timed("npm install -g hookproof-cli", "npm install -g hookproof-cli");
     expect(seen.filter((line) => line.startsWith("? ") || /warn|deprecated/i.test(line))).toEqual([]);

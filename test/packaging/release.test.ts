@@ -52,9 +52,7 @@ describe("a release", () => {
     expect([...brought].filter(([, { license = "none" }]) => !isFree(license))).toEqual([]);
   });
 
-  it("packs each package twice to the same bytes, with its licence and a page of its own", {
-    timeout: 400_000,
-  }, () => {
+  it("packs each package twice to the same bytes, with its licence and a page of its own", () => {
     expect(packed).toHaveLength(FOLDERS.length);
     expect(pack()).toEqual(packed);
     for (const { paths } of packed) {

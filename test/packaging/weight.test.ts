@@ -112,7 +112,7 @@ describe("installed for the whole machine", () => {
     // Not synchronous: the registry is in this process.
     const { stdout, stderr } = await promisify(execFile)("npm", args, {
       cwd: folder,
-      timeout: 300_000,
+      timeout: 600_000,
       env: {
         ...process.env,
         npm_config_registry: registry.url,

@@ -96,13 +96,9 @@ const runtimes: [name: string, runtime: RuntimePackage, options: string[]][] = [
 ];
 for (const [name, runtime, options] of runtimes) {
   // On the built library: these runtimes do not read TypeScript's `.js` specifiers.
-  itWith(runtime, npmRuntime(runtime))(
-    `${name} runs alone`,
-    async () => {
-      const example = await startExample(name, [npmRuntime(runtime) as string, ...options], ENV);
-      stops.push(example.stop);
-      await expectListener(example.url);
-    },
-    120_000,
-  );
+  itWith(runtime, npmRuntime(runtime))(`${name} runs alone`, async () => {
+    const example = await startExample(name, [npmRuntime(runtime) as string, ...options], ENV);
+    stops.push(example.stop);
+    await expectListener(example.url);
+  });
 }

@@ -11,9 +11,7 @@ const FAILING_SHARE = 0.3;
 const UNANSWERED = new Set(["no answer", "accepted, then no answer", "accepted, answered too late"]);
 const OTHER_SECRET = "x7Jq0nXk1m2p3r4s5t6u7v8w9y0z-A_BCDEFGHIJKLMN";
 
-it(`${EVENTS} events through a receiver that fails 30 % of all requests: each runs once, none is lost`, {
-  timeout: 300_000,
-}, async () => {
+it(`${EVENTS} events through a receiver that fails 30 % of all requests: each runs once, none is lost`, async () => {
   const ways = Object.keys(FAILURES);
   const random = seededRandom("sender");
   const met = new Set<string>();

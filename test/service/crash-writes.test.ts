@@ -23,9 +23,7 @@ async function writeAndKill(db: string, from: number, forMs: number): Promise<nu
   return Number(said.trimEnd().split("\n").at(-1));
 }
 
-it(`SIGKILL during writes, ${ROUNDS} times: what was answered is there, whole`, {
-  timeout: 300_000,
-}, async () => {
+it(`SIGKILL during writes, ${ROUNDS} times: what was answered is there, whole`, async () => {
   const db = join(temporaryFolder("crash"), "service.db");
   let last = 0;
   for (let round = 0; round < ROUNDS; round++) {

@@ -23,7 +23,7 @@ function runScript(script: string): Promise<{ stdout: string; stderr: string }> 
   const cwd = fileURLToPath(new URL("../../", import.meta.url));
   return promisify(execFile)(process.execPath, ["--input-type=module", "-e", text], {
     cwd,
-    timeout: 100_000,
+    timeout: 600_000,
   });
 }
 

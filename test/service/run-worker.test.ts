@@ -1,5 +1,5 @@
 import { fixedClock } from "hookproof/testing";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import type { Expressions } from "../../service/src/automations/expressions.js";
 import { createRunWorker } from "../../service/src/automations/run-worker.js";
 import { silentLog } from "../../service/src/server/log.js";
@@ -66,17 +66,17 @@ it("runs automations side by side, and those of one in the order of their events
   for (const id of ["other-1", "other-2"]) add("other", id);
   worker.wake("hangs");
   worker.wake("other");
-  await vi.waitFor(() => expect(askedFor()).toEqual(["hang-1", "other-1"]));
+  await expect.poll(() => askedFor()).toEqual(["hang-1", "other-1"]);
   asked[1]?.settle();
-  await vi.waitFor(() => expect(askedFor()).toEqual(["hang-1", "other-1", "other-2"]));
+  await expect.poll(() => askedFor()).toEqual(["hang-1", "other-1", "other-2"]);
   add("other", "other-3");
   worker.wake("other");
   asked[2]?.settle();
-  await vi.waitFor(() => expect(askedFor()).toHaveLength(4));
+  await expect.poll(() => askedFor()).toHaveLength(4);
   asked[3]?.settle();
-  await vi.waitFor(() => expect(endedIds()).toEqual(["other-1", "other-2", "other-3"]));
+  await expect.poll(() => endedIds()).toEqual(["other-1", "other-2", "other-3"]);
   asked[0]?.settle();
-  await vi.waitFor(() => expect(askedFor()[4]).toBe("hang-2"));
+  await expect.poll(() => askedFor()[4]).toBe("hang-2");
 });
 
 it("runs at most 100 automations at the same time, and lets them take turns", async () => {
@@ -84,16 +84,16 @@ it("runs at most 100 automations at the same time, and lets them take turns", as
   const { add, asked, askedFor, worker } = await workerWith(ids);
   for (const id of [...ids, "a0"]) add(id, `${id}-${id === "a0" ? Math.random() : 1}`);
   worker.start();
-  await vi.waitFor(() => expect(asked).toHaveLength(100));
+  await expect.poll(() => asked).toHaveLength(100);
   await new Promise((resolve) => setImmediate(resolve));
   expect(asked).toHaveLength(100);
   asked[0]?.settle();
-  await vi.waitFor(() => expect(askedFor()[100]).toBe("a100-1"));
+  await expect.poll(() => askedFor()[100]).toBe("a100-1");
   asked[1]?.settle();
-  await vi.waitFor(() => expect(askedFor()[101]).toBe("a101-1"));
+  await expect.poll(() => askedFor()[101]).toBe("a101-1");
   asked[2]?.settle();
   // The first automation has had its turn, and its second run comes behind all that waited.
-  await vi.waitFor(() => expect(askedFor()[102]).toMatch(/^a0-/));
+  await expect.poll(() => askedFor()[102]).toMatch(/^a0-/);
 });
 
 it("takes up what a crash has left, and goes on where one automation's runs cannot be worked off", async () => {
@@ -102,13 +102,13 @@ it("takes up what a crash has left, and goes on where one automation's runs cann
   add("left", "left-1");
   storage.runs.begin("left", 0);
   worker.start();
-  await vi.waitFor(() => expect(askedFor()).toEqual(["broken-1", "left-1"]));
+  await expect.poll(() => askedFor()).toEqual(["broken-1", "left-1"]);
   asked[0]?.fail(new Error("no memory"));
   asked[1]?.settle();
-  await vi.waitFor(() => expect(endedIds()).toEqual(["left-1"]));
+  await expect.poll(() => endedIds()).toEqual(["left-1"]);
   add("broken", "broken-2");
   worker.wake("broken");
-  await vi.waitFor(() => expect(askedFor()[2]).toBe("broken-1"));
+  await expect.poll(() => askedFor()[2]).toBe("broken-1");
 });
 
 it("stops with what is under way, which is done at the next start", async () => {
@@ -116,7 +116,7 @@ it("stops with what is under way, which is done at the next start", async () => 
   add("a", "a-1");
   add("a", "a-2");
   worker.wake("a");
-  await vi.waitFor(() => expect(asked).toHaveLength(1));
+  await expect.poll(() => asked).toHaveLength(1);
   const stopped = worker.stop();
   asked[0]?.fail(new Error("The service has stopped."));
   await stopped;

@@ -180,7 +180,6 @@ describe.each([
       );
       expect(complaints(program, compiler)).toEqual([]);
     },
-    60_000,
   );
 
   it("needs neither Node's types nor another library for the entries that run everywhere", () => {

@@ -222,21 +222,17 @@ describe("hostile input", () => {
     "v1= ".repeat(2_000),
   ];
 
-  it.each(bodies)(
-    "%s never throws",
-    async (_, body) => {
-      for (const signature of signatures) {
-        const headers = {
-          "Webhook-Timestamp": "{i}$&",
-          "Webhook-Event-Id": "{b}".repeat(3),
-          "Webhook-Signature": signature,
-        };
-        const { mistakes } = await diagnose({ request: { headers, body }, secret: ["s", "", "\ud800"] });
-        expect(mistakes.length).toBeGreaterThan(0);
-      }
-    },
-    60_000,
-  );
+  it.each(bodies)("%s never throws", async (_, body) => {
+    for (const signature of signatures) {
+      const headers = {
+        "Webhook-Timestamp": "{i}$&",
+        "Webhook-Event-Id": "{b}".repeat(3),
+        "Webhook-Signature": signature,
+      };
+      const { mistakes } = await diagnose({ request: { headers, body }, secret: ["s", "", "\ud800"] });
+      expect(mistakes.length).toBeGreaterThan(0);
+    }
+  });
 
   it("any headers never throw, and what is said stays short and keeps the secret", async () => {
     const secret = generateSecret();

@@ -66,7 +66,7 @@ itWithPostgres(
     };
     outbox.start();
     const producing = Promise.all([producer(), producer(), producer()]);
-    await expect.poll(() => receiver.runs.size, { timeout: 30_000 }).toBeGreaterThan(30);
+    await expect.poll(() => receiver.runs.size).toBeGreaterThan(30);
 
     await pair.killPrimary();
     // The address is moved before the standby is promoted: for a moment it leads to a server that can be read only.
@@ -74,7 +74,7 @@ itWithPostgres(
     await wait(300);
     const before = acknowledged.length;
     await pair.promote();
-    await expect.poll(() => acknowledged.length, { timeout: 30_000 }).toBeGreaterThan(before + 30);
+    await expect.poll(() => acknowledged.length).toBeGreaterThan(before + 30);
     isEnough = true;
     await producing;
 
@@ -128,6 +128,6 @@ itWithPostgres(
     pair.pointToStandby();
     await pair.promote();
     // Repeated under its id, it is stored once.
-    await expect.poll(() => enqueue(id), { timeout: 30_000 }).toBe("stored");
+    await expect.poll(() => enqueue(id)).toBe("stored");
   },
 );

@@ -29,8 +29,7 @@ describeWith("postgresql", postgres)("PostgreSQL", () => {
         `SELECT FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%${asked}%' AND pid <> pg_backend_pid()`,
       )
     ).rowCount;
-  const ends = (asked: string) =>
-    expect.poll(() => running(asked), { timeout: 60_000, interval: 200 }).toBe(0);
+  const ends = (asked: string) => expect.poll(() => running(asked), { interval: 200 }).toBe(0);
 
   it("ends a look that was given up", async () => {
     const asked = `${outbox.schema} asks`;

@@ -298,7 +298,7 @@ describeWith("postgresql", postgres)("while a snapshot is held", () => {
     expect(found).toEqual([]); // the first one holds the row; claims do not wait for it
     await client.query("ROLLBACK");
     client.release();
-    await expect.poll(async () => found.push(...(await ids())), { timeout: 20_000, interval: 200 }).toBe(1);
+    await expect.poll(async () => found.push(...(await ids())), { interval: 200 }).toBe(1);
   });
 
   it("a look below that fails is put off, and claims go on without it", async () => {
@@ -339,7 +339,7 @@ describeWith("postgresql", postgres)("while a snapshot is held", () => {
     );
     // A look over all finds what has been ripe for so long, and comes within a second here.
     const ripe: string[] = [];
-    await expect.poll(async () => ripe.push(...(await ids())), { timeout: 20_000 }).toBe(1);
+    await expect.poll(async () => ripe.push(...(await ids()))).toBe(1);
     expect(ripe).toEqual([later]);
   });
 
@@ -420,7 +420,7 @@ describeWith("postgresql", postgres)("while a snapshot is held", () => {
     };
     const working = workers.map(work);
     await Promise.all([produce(0), produce(3), produce(60)]);
-    await expect.poll(() => got.length, { timeout: 40_000 }).toBe(given.length);
+    await expect.poll(() => got.length).toBe(given.length);
     isOver = true;
     await Promise.all(working);
     expect([...got].sort()).toEqual([...given].sort());

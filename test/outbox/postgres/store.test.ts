@@ -582,8 +582,8 @@ itWith("postgresql", postgres)("a trigger that refuses one delivery holds up no 
       WHEN (NEW.state = 'delivered' AND NEW.id = '${refused.id}') EXECUTE FUNCTION ${outbox.schema}.audit()`);
   worker.start();
   const warnings = () => told.flatMap((event) => (event.type === "warning" ? [event.message] : []));
-  await expect.poll(warnings, { timeout: 60_000 }).toHaveLength(1);
-  await expect.poll(outbox.states, { timeout: 60_000 }).toEqual({ delivered: 2, leased: 1 });
+  await expect.poll(warnings).toHaveLength(1);
+  await expect.poll(outbox.states).toEqual({ delivered: 2, leased: 1 });
   expect(warnings()[0]).toMatch(/was delivered, and the store cannot note it: "the audit refuses it"/);
   expect(told.filter(({ type }) => type === "store-changed")).toEqual([]);
 });

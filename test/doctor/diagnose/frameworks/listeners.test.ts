@@ -125,7 +125,7 @@ async function start(run: readonly string[], variant: "right" | "wrong"): Promis
       ({ status }) => status,
       () => 0,
     );
-  await expect.poll(answers, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(answers).toBeGreaterThan(0);
   return url;
 }
 
