@@ -247,6 +247,7 @@ describe("the layout", () => {
     "hookproof send ./a ~/b /c @d",
     "hookproof profile add staging --target <url>",
     "hookproof events export last | hookproof verify -",
+    "hookproof sign --curl | hookproof verify - --json",
     "curl -s https://a.example/x",
     "(hookproof keys list)",
     "npm -g",

@@ -163,7 +163,7 @@ function endOfOne(words: readonly string[], at: number): number {
     if (NAME.test(words[end] ?? "") && words[end + 1]?.startsWith("--")) end++;
   }
   const isOfIt = (word: string, before: string) =>
-    !/[,;]$/.test(before) && (OF_COMMAND.test(word) || FLAG.test(before));
+    !/[,;]$/.test(before) && (OF_COMMAND.test(word) || (FLAG.test(before) && /^\w/.test(word)));
   while (end < words.length && isOfIt(words[end] ?? "", words[end - 1] ?? "")) end = endOfQuoted(words, end);
   return end;
 }
